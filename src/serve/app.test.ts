@@ -309,6 +309,22 @@ describe('limits', () => {
   })
 })
 
+test('a request stopped by its cap tells of every call, in the reply, the metrics and the log', async () => {
+  const model = modelAround((request, signal) => tinyModel.ask(request, signal))
+  const { url, logged } = await start({ model, caps: { request: { calls: 2 } } })
+  // With this seed the graph has more than one node.
+  const response = await post(url, { ...usual, seed: 13 })
+  const { error, magic } = (await response.json()) as {
+    error: { code: string }
+    magic: { spent: { calls: number; unknown: number } }
+  }
+  expect([error.code, model.calls]).toEqual(['request_cap_reached', 1])
+  expect(magic.spent.calls + magic.spent.unknown).toBe(model.calls)
+  expect(logged).toMatchObject([{ code: 'request_cap_reached', calls: magic.spent.calls }])
+  const metrics = await (await fetch(`${url}/metrics`)).text()
+  expect(metrics).toContain(`magic_model_calls_total{model="tiny"} ${magic.spent.calls}\n`)
+})
+
 describe('the models behind', () => {
   const failing = (kind: 'unauthorized' | 'rejected') =>
     modelAround(async () => ({ ok: false, kind, message: 'account 1234 has no money', durationMs: 1 }))
@@ -397,6 +413,7 @@ test('metrics in the format of Prometheus', async () => {
   const { url } = await start()
   await post(url, usual)
   await post(url, { ...usual, model: 'other' })
+  for (const path of ['/v1/models/other', '/nothing', '/v1/nothing/else']) await fetch(url + path)
   const response = await fetch(`${url}/metrics`)
   const text = await response.text()
   expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0.0.4/)
@@ -405,7 +422,9 @@ test('metrics in the format of Prometheus', async () => {
       /^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^"\\\n]*"(,[a-z]+="[^"\\\n]*")*\})? [0-9.e+-]+)$/,
     )
   expect(text).toContain('magic_requests_total{route="/v1/chat/completions",status="200"} 1\n')
-  expect(text).toContain('magic_requests_total{route="other",status="404"} 1\n')
+  expect(text).toContain('magic_requests_total{route="/v1/chat/completions",status="404"} 1\n')
+  expect(text).toContain('magic_requests_total{route="/v1/models/:model",status="404"} 1\n')
+  expect(text).toContain('magic_requests_total{route="other",status="404"} 2\n')
   expect(text).toContain('magic_answer_seconds_count 1\n')
   expect(text).toMatch(/magic_tokens_total\{model="tiny",kind="input"\} [1-9]/)
 })

@@ -77,7 +77,7 @@ export function serveApp(options: AppOptions): Hono<Env> {
     await next()
     const { status } = context.res
     const end = () => {
-      metrics.countRequest(status === 404 || status === 405 ? 'other' : routeOf(path), status)
+      metrics.countRequest(routeOf(path), status)
       if (!healthPaths.includes(path))
         log({ event: 'request', ...noted, status, ms: Math.round(performance.now() - start) })
     }
@@ -219,7 +219,8 @@ function clientOf(context: Context<Env>): string {
   return env?.incoming?.socket?.remoteAddress ?? 'unknown'
 }
 
-/** A label of few values, whatever is asked for. */
+/** One of our routes or `other`, so that clients cannot add labels to the metrics. */
 function routeOf(path: string): string {
-  return path.startsWith('/v1/models/') ? '/v1/models/:model' : path
+  if (Object.hasOwn(methods, path)) return path
+  return /^\/v1\/models\/[^/]+$/.test(path) ? '/v1/models/:model' : 'other'
 }

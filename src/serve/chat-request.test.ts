@@ -66,3 +66,24 @@ test('a refusal names the field', () => {
   for (const [body, param] of refused)
     expect(() => read(body)).toThrow(expect.objectContaining({ status: 400, param }))
 })
+
+test('a part that is not text is refused by its place, with what is supported', () => {
+  const picture = { type: 'image_url', image_url: { url: 'https://example.org/a.png' } }
+  const messages = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: [{ type: 'text', text: 'What is this?' }, picture] },
+  ]
+  expect(() => read({ messages })).toThrow(
+    expect.objectContaining({
+      param: 'messages.1.content.1.type',
+      message: `'messages.1.content.1.type': only text parts are supported here, not "image_url"`,
+    }),
+  )
+  expect(() => read({ messages: [{ role: 'user', content: 7 }] })).toThrow(
+    /'messages.0.content': must be text, or a list of parts/,
+  )
+  const options = [{ label: 'A', text: 'red' }, { label: 'B' }]
+  expect(() => read({ messages: [{ role: 'user', content: 'Which?' }], magic: { options } })).toThrow(
+    expect.objectContaining({ param: 'magic.options.1.text' }),
+  )
+})

@@ -27,15 +27,20 @@ export const extensionSchema = z.strictObject({
 
 type Extension = z.output<typeof extensionSchema>
 
-const textPart = z.object({ type: z.literal('text'), text })
-const content = z.union([
+const textPart = z.object({
+  type: z.literal('text', {
+    error: ({ input }) => `only text parts are supported here, not ${JSON.stringify(input)}`,
+  }),
   text,
-  z.array(textPart).transform((parts) => parts.map((part) => part.text).join('')),
-])
+})
+export const contentSchema = z.union(
+  [text, z.array(textPart).transform((parts) => parts.map((part) => part.text).join(''))],
+  'must be text, or a list of parts such as {"type": "text", "text": "…"}',
+)
 
 const messageSchema = z.object({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
-  content: content.nullish().transform((said) => said ?? ''),
+  content: contentSchema.nullish().transform((said) => said ?? ''),
 })
 
 export type SaidMessage = z.output<typeof messageSchema>
@@ -123,9 +128,20 @@ function parse(body: string): unknown {
 export function checked<Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> {
   const { data, error } = schema.safeParse(given)
   if (error === undefined) return data
-  const { path, message } = error.issues[0]!
+  const { path, message } = precise(error.issues[0]!)
   const param = path.join('.').slice(0, 100)
   throw new Refusal(400, `${param === '' ? 'The body' : `'${param}'`}: ${message.slice(0, 300)}`, {
     ...{ code: 'invalid_value', param: param === '' ? undefined : param },
   })
+}
+
+type Issue = Pick<z.core.$ZodIssue, 'path' | 'message'>
+
+/** Where a value fits none of several forms, the fault deepest inside it: the form that was most likely meant. */
+function precise(issue: z.core.$ZodIssue): Issue {
+  if (issue.code !== 'invalid_union') return issue
+  const inside = issue.errors.flatMap((errors) => (errors[0] === undefined ? [] : [precise(errors[0])]))
+  const deepest = inside.toSorted((a, b) => b.path.length - a.path.length)[0]
+  if (deepest === undefined || deepest.path.length === 0) return issue
+  return { path: [...issue.path, ...deepest.path], message: deepest.message }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Spent } from '../store/budget.ts'
 import type { Admission } from './admission.ts'
 import {
   type Answered,
@@ -19,7 +20,7 @@ import {
 } from './completion.ts'
 import type { Metrics } from './metrics.ts'
 import { internalError, Refusal } from './refusal.ts'
-import type { Spending } from './spending.ts'
+import { CapReached, type Spending } from './spending.ts'
 
 /** A policy that clients may ask, within its caps. */
 export interface Offered extends ServedPolicy {
@@ -68,6 +69,7 @@ export async function complete(
       return answered
     } catch (error) {
       if (error instanceof Unanswered) note(server, noted, error.magic)
+      if (error instanceof CapReached) noteCalls(server, noted, policy.id, error.spent)
       throw error
     } finally {
       release()
@@ -78,12 +80,19 @@ export async function complete(
   return streamed(server, head, includeUsage, run)
 }
 
-function note({ metrics }: Answering, noted: Asked['noted'], magic: Organised): void {
+function note(server: Answering, noted: Asked['noted'], magic: Organised): void {
   const { run, key, usage, cost, status } = magic
-  metrics.countCalls(run, usage, cost)
-  const tokens = usage.input + usage.output
-  Object.assign(noted, { outcome: status, graph: key, calls: usage.calls, tokens, cost })
+  Object.assign(noted, { outcome: status, graph: key })
+  noteCalls(server, noted, run, { ...usage, cost })
 }
+
+function noteCalls({ metrics }: Answering, noted: Asked['noted'], run: string, used: UsedCalls): void {
+  const { calls, input, output, cost } = used
+  metrics.countCalls(run, used, cost)
+  Object.assign(noted, { calls, tokens: input + output, cost })
+}
+
+type UsedCalls = Pick<Spent, 'calls' | 'input' | 'output' | 'cost'>
 
 const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',

@@ -31,7 +31,7 @@ export class Metrics {
   }
 
   /** Also where there was no answer: the calls were made. */
-  countCalls(model: string, usage: Usage, cost: Cost): void {
+  countCalls(model: string, usage: Pick<Usage, 'calls' | 'input' | 'output'>, cost: Cost): void {
     increase(this.#calls, labels({ model }), usage.calls)
     increase(this.#tokens, labels({ model, kind: 'input' }), usage.input)
     increase(this.#tokens, labels({ model, kind: 'output' }), usage.output)

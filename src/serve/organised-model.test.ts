@@ -118,6 +118,10 @@ test('what a policy cannot do is refused', async () => {
     [{ prompt: user, tools: [{}] }, /tools/],
     [{ prompt: user, responseFormat: { type: 'json' } }, /structured output/],
     [{ prompt: [] }, /no question/],
+    [
+      { prompt: [{ role: 'user', content: [{ type: 'text', text: prompt }, { type: 'file' }] }] },
+      /'prompt.0.content.1.type': only text parts are supported here, not "file"/,
+    ],
     [{ prompt: user, providerOptions: { magic: { contract: 'poem' } } }, /contract/],
     [{ prompt: user, providerOptions: { magic: { seeds: 1 } } }, /seeds/],
   ]

@@ -6,7 +6,7 @@ import { openToolbox } from '../execution/toolbox.ts'
 import type { Usage } from '../models/usage.ts'
 import { sandboxOfRun } from '../store/run-tools.ts'
 import { type Answered, type AnswerProgress, answer, type PutQuestion, type ServedPolicy } from './answer.ts'
-import { checked, extensionSchema, questionOf } from './chat-request.ts'
+import { checked, contentSchema, extensionSchema, questionOf } from './chat-request.ts'
 import { Refusal } from './refusal.ts'
 
 /** Contract, tools and settings are the run's where they are not given. */
@@ -137,12 +137,17 @@ export function organisedModel({
   }
 }
 
-const messageSchema = z.array(
-  z.object({
-    role: z.enum(['system', 'user', 'assistant', 'tool']),
-    content: z.union([z.string(), z.array(z.unknown()).transform(textOf)]),
-  }),
-)
+const promptSchema = z.object({
+  prompt: z.array(
+    z.discriminatedUnion('role', [
+      z.object({ role: z.literal('user'), content: contentSchema }),
+      z.object({
+        role: z.enum(['system', 'assistant', 'tool']),
+        content: z.union([z.string(), z.array(z.unknown()).transform(textOf)]),
+      }),
+    ]),
+  ),
+})
 
 function questionOfCall({
   prompt,
@@ -154,7 +159,8 @@ function questionOfCall({
   if (tools !== undefined && tools.length > 0) throw unsupported('tools')
   if (responseFormat !== undefined && responseFormat.type !== 'text') throw unsupported('structured output')
   const extension = checked(extensionSchema, providerOptions?.['magic'] ?? {})
-  return questionOf(checked(messageSchema, prompt), { ...extension, seed: extension.seed ?? seed })
+  const { prompt: messages } = checked(promptSchema, { prompt })
+  return questionOf(messages, { ...extension, seed: extension.seed ?? seed })
 }
 
 function unsupported(what: string): Refusal {
@@ -164,7 +170,7 @@ function unsupported(what: string): Refusal {
   )
 }
 
-/** Files and tool calls of earlier turns say nothing that a policy could read. */
+/** Reasoning and tool calls of earlier turns are left out: they are no text for a policy. */
 function textOf(parts: readonly unknown[]): string {
   const said = z.object({ type: z.literal('text'), text: z.string() })
   return parts.map((part) => said.safeParse(part).data?.text ?? '').join('')

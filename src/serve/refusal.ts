@@ -2,7 +2,7 @@ import { Problem } from '../problem.ts'
 
 export type RefusedStatus = 400 | 401 | 403 | 404 | 405 | 408 | 413 | 415 | 429 | 500 | 502 | 503 | 504
 
-interface RefusalOptions extends ErrorOptions {
+export interface RefusalOptions extends ErrorOptions {
   /** A stable name for programs, such as `model_not_found`. */
   readonly code?: string
   /** The field of the request that is wrong. */

@@ -2,10 +2,10 @@ import { type ChatReply, cancelled } from '../models/chat-model.ts'
 import type { Price } from '../models/prices.ts'
 import type { Meter } from '../models/retry.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
-import { Budget } from '../store/budget.ts'
+import { Budget, type Spent } from '../store/budget.ts'
 import { noRetry } from './answer.ts'
 import { DayFile } from './day-file.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal, type RefusalOptions } from './refusal.ts'
 
 export interface SpendingCaps {
   readonly request: BudgetSettings
@@ -29,7 +29,7 @@ export class Spending {
     this.#today = this.#open()
   }
 
-  /** What the calls of one request are noted by, if there is any cap. It throws a `Refusal` at one. */
+  /** Counts the calls of one request; undefined without a cap. It throws `CapReached` instead of passing a cap. */
   requestMeter(): Meter | undefined {
     const caps = [...Object.values(this.#caps.request), ...Object.values(this.#caps.day)]
     if (caps.every((cap) => cap === undefined)) return undefined
@@ -46,14 +46,14 @@ export class Spending {
         const isTooDear = request.exhausted()
         if (!isTooDear && !day.exhausted()) return settle
         settle({ ...cancelled, unsent: true })
-        throw isTooDear ? requestCap(request) : this.#dayCap()
+        throw isTooDear ? requestCap(request) : this.#dayCap(request)
       },
     }
   }
 
   /** Refuses a request where nothing is left today. */
   assertLeft(): void {
-    if (this.#budgetOfToday().reached() !== undefined) throw this.#dayCap()
+    if (this.#budgetOfToday().reached() !== undefined) throw this.#dayCap(new Budget({}, this.#price))
   }
 
   close(): void {
@@ -72,18 +72,42 @@ export class Spending {
     return { day, file, budget: new Budget(caps, this.#price, file) }
   }
 
-  #dayCap(): Refusal {
+  #dayCap(request: Budget): CapReached {
     const now = this.#now()
     const midnight = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)
     const seconds = String(Math.ceil((midnight - now.getTime()) / 1000))
-    return new Refusal(429, "Today's cap of this model is reached. It is renewed at midnight UTC.", {
-      ...{ code: 'insufficient_quota', headers: { ...noRetry, 'retry-after': seconds } },
-    })
+    return new CapReached(
+      429,
+      "Today's cap of this model is reached. It is renewed at midnight UTC.",
+      request,
+      {
+        ...{ code: 'insufficient_quota', headers: { ...noRetry, 'retry-after': seconds } },
+      },
+    )
   }
 }
 
-function requestCap({ spent }: Budget): Refusal {
-  return new Refusal(400, 'The answer would take more than one request may use here.', {
-    ...{ code: 'request_cap_reached', headers: noRetry, more: { magic: { spent } } },
+/** A request that was stopped by a cap, possibly after some of its calls. */
+export class CapReached extends Refusal {
+  readonly #request: Budget
+
+  constructor(status: 400 | 429, message: string, request: Budget, options: RefusalOptions) {
+    super(status, message, options)
+    this.#request = request
+  }
+
+  /** Read when the request has ended: its other calls are still in flight when the cap is reached. */
+  get spent(): Spent {
+    return this.#request.spentAtMost
+  }
+
+  override get body(): object {
+    return { ...super.body, magic: { spent: this.spent } }
+  }
+}
+
+function requestCap(request: Budget): CapReached {
+  return new CapReached(400, 'The answer would take more than one request may use here.', request, {
+    ...{ code: 'request_cap_reached', headers: noRetry },
   })
 }

@@ -95,6 +95,17 @@ export class Budget {
     }
   }
 
+  /** `spent`, with every call of this process that is still under way counted as unknown. */
+  get spentAtMost(): Spent {
+    const { attempts, tokens, money } = this.#all().unknown
+    const { calls, tokens: moreTokens, cost: moreMoney } = this.#reserved
+    return {
+      ...this.spent,
+      unknown: attempts + calls,
+      unknownAtMost: { tokens: tokens + moreTokens, cost: this.#cost(money + moreMoney) },
+    }
+  }
+
   /** Reserves a call's maximum usage. The returned function must be called once, with the reply. */
   reserve(request: ChatRequest, model?: ModelIdentity): (reply: ChatReply) => void {
     const { isControl } = request
