@@ -5,12 +5,12 @@ import { CapReached, Spending } from './spending.ts'
 
 const request: ChatRequest = {
   ...{ system: 'Be brief.', user: 'What is 6 times 7?' },
-  decoding: { temperature: 0, maxOutputTokens: 100 },
+  decoding: { temperature: 0, maxOutputTokens: 100, thinking: false, json: true },
 }
 const { input, output } = mostOf(request)
 const most = input + output
 const reply: ChatReply = {
-  ...{ ok: true, text: '42', model: 'm', finishReason: 'stop', durationMs: 1 },
+  ...{ ok: true, text: '42', finish: 'stop', warnings: [], durationMs: 1 },
   usage: { input: 5, cachedInput: 0, output: 1 },
 }
 
