@@ -1,11 +1,11 @@
 import { CallLimit, type Release } from '../models/call-limit.ts'
 import { Refusal } from './refusal.ts'
 
-/** So many requests are answered at once, so many wait, and the others are sent away. */
+/** Limits how many requests run and how many wait; the rest are refused. */
 export class Admission {
   readonly #running: CallLimit
   readonly #maxWaiting: number
-  /** Of a request, in seconds; a moving average. */
+  /** Typical duration of a request in seconds, as a moving average. */
   #typical = 1
 
   constructor(maxRunning: number, maxWaiting: number) {
@@ -21,11 +21,11 @@ export class Admission {
     return this.#running.waiting
   }
 
-  /** Resolves when it is a request's turn. Refuses it where too many wait, or where its client has gone. */
+  /** Resolves when it is the request's turn. Throws a `Refusal` if the queue is full or the client disconnects. */
   async enter(signal: AbortSignal): Promise<Release> {
     const isFull = this.running >= this.#running.limit && this.waiting >= this.#maxWaiting
     if (isFull)
-      throw new Refusal(429, `${this.waiting} requests are waiting already. Try again later.`, {
+      throw new Refusal(429, `${this.waiting} requests are already waiting. Try again later.`, {
         ...{ code: 'queue_full', headers: { 'retry-after': String(this.#retrySeconds()) } },
       })
     const release = await this.#running.acquire(0, signal)

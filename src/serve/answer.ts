@@ -9,10 +9,10 @@ import type { Task } from '../library/task.ts'
 import { isRefusal } from '../models/failure.ts'
 import { Refusal, type RefusedStatus } from './refusal.ts'
 
-/** A run's policy with all that is needed to answer a question with it. */
+/** A run's policy with everything needed to answer questions. */
 export interface ServedPolicy
   extends Pick<SolveOptions, 'model' | 'models' | 'tools' | 'limit' | 'settings'> {
-  /** What clients call it. */
+  /** The model name that clients send. */
   readonly id: string
   readonly policy: TrainedPolicy
   readonly questions: AskedQuestions
@@ -25,7 +25,7 @@ export interface PutQuestion {
   readonly seed?: number
 }
 
-/** What happens on the way to an answer. Events hold no text of tasks, models or tools. */
+/** Progress events of an answer. They contain no text of tasks, models or tools. */
 export type AnswerProgress =
   | ({ readonly type: 'unit-added' } & Unit)
   | Omit<Extract<ExecutionEvent, { type: 'node-start' | 'node-end' }>, 'execution'>
@@ -34,7 +34,7 @@ interface AnswerOptions extends Pick<SolveOptions, 'id' | 'signal' | 'meter'> {
   readonly onProgress?: (progress: AnswerProgress) => void
 }
 
-/** How an answer came about: the extension field `magic` of a completion, named as in `magic ask --json`. */
+/** How an answer was made: the extension field `magic` of a completion. Same names as in `magic ask --json`. */
 export type Organised = ReturnType<typeof organised>
 
 export interface Answered {
@@ -42,7 +42,7 @@ export interface Answered {
   readonly magic: Organised
 }
 
-/** Answers as `magic ask` does. Rejects with `Unanswered` where there is no valid answer. */
+/** Answers as `magic ask` does. Throws `Unanswered` if there is no valid answer. */
 export async function answer(
   served: ServedPolicy,
   { task: given, contract: wanted, seed }: PutQuestion,
@@ -80,14 +80,14 @@ function organised(
     ...{ run, update: policy.update, seed: seed ?? policy.run.training.seed, contract },
     ...{ graph: graph.toJSON(), key: graphKey(graph) },
     ...{ status, simulated: isSimulated, guess, usage, cost, durationMs: Math.round(durationMs) },
-    // Without the reasons: they may repeat what a provider said about the account behind this server.
+    // Reasons are left out: they may quote what the provider said about the operator's account.
     failures: failures.map(({ executor, status: how }) => ({ executor, status: how })),
-    /** Of the execution, in logs and OpenTelemetry's spans. */
+    /** The execution's id, as in logs and OpenTelemetry spans. */
     trace: id,
   }
 }
 
-/** Asking again would cost as much and, at temperature 0, give the same. */
+/** A retry would cost the same and, at temperature 0, give the same result. */
 export const noRetry: Readonly<Record<string, string>> = { 'x-should-retry': 'false' }
 
 /** The calls were made, but there is no valid answer. */
@@ -96,7 +96,7 @@ export class Unanswered extends Refusal {
 
   constructor({ status, stop }: Solved, magic: Organised) {
     const [http, code, message] = reasonOf(status, stop)
-    // What the endpoint said is for the operator's log: it may tell about the account behind it.
+    // The endpoint's own message only goes to the operator's log: it may reveal details of the account.
     super(http, message, { ...{ code, headers: noRetry, more: { magic }, cause: stop?.message } })
     this.magic = magic
   }
@@ -107,9 +107,9 @@ function reasonOf(
   stop: Solved['stop'],
 ): [status: RefusedStatus, code: string, message: string] {
   if (status === 'aborted') return [503, 'cancelled', 'The request was cancelled.']
-  if (status === 'timed_out') return [504, 'timed_out', 'There was no answer in time.']
+  if (status === 'timed_out') return [504, 'timed_out', 'The answer took too long.']
   if (stop === undefined)
-    return [502, 'no_valid_answer', 'The organisation came to no valid answer; `magic.failures` tells where.']
+    return [502, 'no_valid_answer', 'The agents gave no valid answer; see `magic.failures`.']
   const why = isRefusal(stop.kind) ? 'refuses further calls' : 'cannot be reached'
   return [502, 'model_unavailable', `The model behind this server ${why} (${stop.kind}).`]
 }

@@ -366,7 +366,7 @@ describe('the models behind', () => {
     const { url, logged } = await start({ model: broken })
     for (const stream of [false, true]) {
       const text = await (await post(url, { ...usual, stream })).text()
-      expect(text).toContain('Something went wrong')
+      expect(text).toContain('Internal error')
       expect(text).not.toContain('/some/path')
     }
     expect(JSON.stringify(logged)).toContain('a bug at /some/path')

@@ -13,10 +13,10 @@ import { workMetrics } from './work-metrics.ts'
 
 export interface ServeLimits {
   readonly bodyBytes: number
-  /** Requests per minute from one address, and from all. */
+  /** Requests per minute, from one address and in total. */
   readonly rate: number
   readonly rateOfAll: number
-  /** Requests that are answered at once, and that may wait. */
+  /** Limits on requests that run at once and that wait. */
   readonly running: number
   readonly waiting: number
 }
@@ -25,25 +25,25 @@ export interface AppOptions extends Pick<Answering, 'log' | 'logPrompts'> {
   readonly policies: readonly Offered[]
   readonly guard: Omit<GuardOptions, 'open'>
   readonly limits: ServeLimits
-  /** When it is aborted, nothing new is taken. */
+  /** Once aborted, new requests are refused. */
   readonly closing: AbortSignal
-  /** Of a shared PostgreSQL, where there is one; `/metrics` tells of it. */
+  /** State of a shared PostgreSQL queue, if any, for `/metrics`. */
   readonly work?: () => Promise<WorkOverview>
 }
 
 type Env = {
   Variables: {
-    /** What the log will tell about the request. */
+    /** Fields of the request's log line. */
     noted: Record<string, unknown>
-    /** When its stream has ended, where it has one. */
+    /** Resolves at the end of a streamed reply. */
     ended?: Promise<void>
   }
 }
 
-/** Paths that tell nothing and need no token, for whoever watches over the process. */
+/** Health checks reveal nothing, so they need no token. */
 const healthPaths = ['/healthz', '/readyz']
 
-/** An OpenAI-compatible API over trained policies, each of them a model. */
+/** An OpenAI-compatible API that offers each trained policy as a model. */
 export function serveApp(options: AppOptions): Hono<Env> {
   const { policies, limits, closing, log } = options
   const offered = new Map(policies.map((policy) => [policy.id, policy]))
@@ -52,12 +52,12 @@ export function serveApp(options: AppOptions): Hono<Env> {
   const metrics = new Metrics([
     {
       name: 'magic_requests_running',
-      help: 'Requests that are being answered.',
+      help: 'Requests being answered.',
       read: () => admission.running,
     },
     {
       name: 'magic_requests_waiting',
-      help: 'Requests that wait for their turn.',
+      help: 'Requests waiting for their turn.',
       read: () => admission.waiting,
     },
     {
@@ -81,7 +81,7 @@ export function serveApp(options: AppOptions): Hono<Env> {
       if (!healthPaths.includes(path))
         log({ event: 'request', ...noted, status, ms: Math.round(performance.now() - start) })
     }
-    // A stream goes on after its handler has returned.
+    // A stream continues after its handler has returned.
     const ended = context.get('ended')
     if (ended === undefined) end()
     else ended.finally(end)
@@ -96,7 +96,7 @@ export function serveApp(options: AppOptions): Hono<Env> {
   app.get('/healthz', (context) => context.text('ok'))
   app.get('/readyz', (context) => context.text('ok'))
   app.get('/metrics', async (context) => {
-    // While the database is away, the rest is still shown.
+    // If the database is down, the other metrics are still shown.
     const work = await options.work?.().catch(() => undefined)
     const text = metrics.text + (work === undefined ? '' : workMetrics(work))
     return context.text(text, 200, { 'content-type': 'text/plain; version=0.0.4' })
@@ -137,7 +137,7 @@ export function serveApp(options: AppOptions): Hono<Env> {
     app.all(path, () => {
       throw new Refusal(405, `Use ${allow} here.`, { code: 'method_not_allowed', headers: { allow } })
     })
-  app.notFound(() => new Refusal(404, 'There is no such path here.', { code: 'unknown_url' }).response)
+  app.notFound(() => new Refusal(404, 'There is no such path.', { code: 'unknown_url' }).response)
   app.onError((error, context) => {
     if (error instanceof Refusal) {
       context.get('noted')['code'] = error.code
@@ -166,7 +166,7 @@ function find(offered: ReadonlyMap<string, Offered>, model: string): Offered {
   if (found !== undefined) return found
   throw new Refusal(
     404,
-    `There is no model '${model.slice(0, 100)}' here. GET /v1/models lists those that there are.`,
+    `There is no model '${model.slice(0, 100)}'. GET /v1/models lists the available ones.`,
     {
       ...{ code: 'model_not_found', param: 'model' },
     },
@@ -187,7 +187,7 @@ function modelEntry({ id, policy, isSimulated, model }: Offered): object {
   }
 }
 
-/** Only a body of unknown length has to be counted as it arrives, which costs a web stream. */
+/** Trusts `content-length` where there is one: counting a body as it arrives costs a web stream. */
 function limitBody(maxSize: number): MiddlewareHandler {
   const counted = bodyLimit({ maxSize, onError: tooLarge })
   return (context, next) => {
@@ -199,7 +199,7 @@ function limitBody(maxSize: number): MiddlewareHandler {
 }
 
 function tooLarge(): never {
-  throw new Refusal(413, 'The body is too large for this server.', {
+  throw new Refusal(413, 'The body is too large.', {
     ...closeConnection,
     code: 'body_too_large',
   })
@@ -209,11 +209,14 @@ async function readBody(context: Context<Env>): Promise<string> {
   try {
     return await context.req.text()
   } catch {
-    throw new Refusal(408, 'The body did not arrive.', { ...closeConnection, code: 'incomplete_body' })
+    throw new Refusal(408, 'The body did not arrive in full.', {
+      ...closeConnection,
+      code: 'incomplete_body',
+    })
   }
 }
 
-/** The address of the connection: headers such as `X-Forwarded-For` can be made up. */
+/** The connection's address, since headers such as `X-Forwarded-For` can be forged. */
 function clientOf(context: Context<Env>): string {
   const env = context.env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined
   return env?.incoming?.socket?.remoteAddress ?? 'unknown'

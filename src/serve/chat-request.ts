@@ -1,4 +1,4 @@
-// What of OpenAI's chat completions a policy understands, and the fields of its own.
+// The part of OpenAI's chat completions that a policy supports, and its extension field.
 import { z } from 'zod'
 import { contractKinds } from '../library/answer-contract.ts'
 import type { Option, Task } from '../library/task.ts'
@@ -10,7 +10,7 @@ const text = z.string()
 const filled = text.refine((value) => value.trim() !== '', 'must not be blank')
 const kinds = Object.keys(contractKinds) as (keyof typeof contractKinds)[]
 
-/** The extension field `magic` of a request. Strict, so that a misspelt field does not go unnoticed. */
+/** The extension field `magic` of a request. Strict, to catch misspelt fields. */
 export const extensionSchema = z.strictObject({
   contract: z.enum(kinds).optional(),
   options: z
@@ -45,14 +45,14 @@ const messageSchema = z.object({
 
 export type SaidMessage = z.output<typeof messageSchema>
 
-/** Absent, or what asks for nothing. */
+/** A field that must be absent or have a value that changes nothing. */
 const unsupported = (allowed: readonly unknown[]) =>
   z
     .unknown()
-    .refine((value) => value === null || allowed.includes(value), 'is not supported here: leave it out')
+    .refine((value) => value === null || allowed.includes(value), 'is not supported: leave it out')
     .optional()
 
-/** Sampling fields such as `temperature` are ignored: the run's own settings hold for the models behind. */
+/** Sampling fields such as `temperature` are ignored: the models are called with the run's settings. */
 const requestSchema = z.object({
   model: text.min(1),
   messages: z.array(messageSchema).min(1),
@@ -60,11 +60,11 @@ const requestSchema = z.object({
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
   seed: z.int().nonnegative().nullish(),
   n: unsupported([1]),
-  tools: z.array(z.never('tools are not supported here: leave them out')).nullish(),
+  tools: z.array(z.never('tools are not supported: leave them out')).nullish(),
   tool_choice: unsupported(['none', 'auto']),
   logprobs: unsupported([false]),
   response_format: z
-    .object({ type: z.literal('text', "can only be 'text' here: give `magic.contract` instead") })
+    .object({ type: z.literal('text', "must be 'text': use `magic.contract` instead") })
     .nullish(),
   magic: extensionSchema.default({}),
 })
@@ -76,7 +76,7 @@ export interface ChatRequestBody {
   readonly question: PutQuestion
 }
 
-/** Reads a request's body. A `Refusal` names the field that is wrong. */
+/** Reads a request's body. Throws a `Refusal` that names the wrong field. */
 export function readChatRequest(body: string): ChatRequestBody {
   const { model, messages, stream, stream_options, seed, magic } = checked(requestSchema, parse(body))
   return {
@@ -87,7 +87,7 @@ export function readChatRequest(body: string): ChatRequestBody {
   }
 }
 
-/** The last user message is the question; all others are public context, in order. */
+/** The last user message is the question; the other messages are its public context, in order. */
 export function questionOf(messages: readonly SaidMessage[], extension: Extension): PutQuestion {
   const last = messages.findLastIndex(({ role }) => role === 'user')
   const question = messages[last]?.content ?? ''
@@ -106,7 +106,7 @@ export function questionOf(messages: readonly SaidMessage[], extension: Extensio
   return { task, seed, contract: contract && contractKinds[contract] }
 }
 
-/** Instructions stand for themselves; of a conversation one must know who said what. */
+/** Marks who said what in a conversation. Instructions need no mark. */
 function speaker(role: SaidMessage['role']): string {
   if (role === 'system' || role === 'developer') return ''
   return `${role[0]!.toUpperCase()}${role.slice(1)}: `
@@ -124,7 +124,7 @@ function parse(body: string): unknown {
   }
 }
 
-/** The first fault is enough to mend a request, and keeps a hostile one from a long reply. */
+/** Reports only the first problem, so that a hostile request cannot provoke a long reply. */
 export function checked<Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> {
   const { data, error } = schema.safeParse(given)
   if (error === undefined) return data
@@ -137,7 +137,7 @@ export function checked<Schema extends z.ZodType>(schema: Schema, given: unknown
 
 type Issue = Pick<z.core.$ZodIssue, 'path' | 'message'>
 
-/** Where a value fits none of several forms, the fault deepest inside it: the form that was most likely meant. */
+/** If a value matches none of several forms, reports the deepest problem: that form was most likely meant. */
 function precise(issue: z.core.$ZodIssue): Issue {
   if (issue.code !== 'invalid_union') return issue
   const inside = issue.errors.flatMap((errors) => (errors[0] === undefined ? [] : [precise(errors[0])]))

@@ -22,7 +22,7 @@ import type { Metrics } from './metrics.ts'
 import { internalError, Refusal } from './refusal.ts'
 import { CapReached, type Spending } from './spending.ts'
 
-/** A policy that clients may ask, within its caps. */
+/** A policy offered to clients, with its caps. */
 export interface Offered extends ServedPolicy {
   readonly spending: Spending
 }
@@ -30,24 +30,24 @@ export interface Offered extends ServedPolicy {
 export interface Answering {
   readonly admission: Admission
   readonly metrics: Metrics
-  /** One line of the log. It holds no text of questions or answers unless `logPrompts` is on. */
+  /** Writes a log line. It contains no questions or answers unless `logPrompts` is on. */
   readonly log: (entry: Readonly<Record<string, unknown>>) => void
   readonly logPrompts?: boolean
 }
 
 interface Asked {
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
-  /** What the log will tell about the request. */
+  /** Fields of the request's log line. */
   readonly noted: Record<string, unknown>
 }
 
-/** A whole completion, or a stream of chunks and when it has ended. */
+/** A whole completion, or a stream of chunks and a promise of its end. */
 type Completed =
   | { readonly completion: object }
   | { readonly stream: Response; readonly ended: Promise<void> }
 
-/** Answers one request when it is its turn. */
+/** Answers a request when its turn comes. */
 export async function complete(
   server: Answering,
   policy: Offered,
@@ -97,11 +97,11 @@ type UsedCalls = Pick<Spent, 'calls' | 'input' | 'output' | 'cost'>
 const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
-  // Some proxies would otherwise keep a stream back until it ends.
+  // Stops proxies such as nginx from buffering the stream.
   'x-accel-buffering': 'no',
 }
 
-/** Progress as it happens, then the answer. What goes wrong after the first byte is told in the stream. */
+/** Streams progress, then the answer. Errors after the first byte are sent in the stream. */
 function streamed(
   { log }: Answering,
   head: CompletionHead,
@@ -131,7 +131,7 @@ function streamed(
           if (isOpen) controller.close()
         })
     },
-    /** The client has gone; its connection's signal cancels the calls. */
+    /** The client disconnected; the connection's signal cancels the calls. */
     cancel() {
       isOpen = false
     },

@@ -1,4 +1,4 @@
-// A completion as OpenAI's API writes it: whole, or as the chunks of a stream.
+// Completions in OpenAI's format, whole or as chunks of a stream.
 import type { Usage } from '../models/usage.ts'
 import type { Answered, AnswerProgress } from './answer.ts'
 
@@ -19,7 +19,7 @@ export function completion(head: CompletionHead, { content, magic }: Answered): 
   }
 }
 
-/** Summed over all calls behind an answer. */
+/** Sum over all calls made for an answer. */
 function usageOf({ input, cachedInput, output }: Usage): object {
   return {
     ...{ prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
@@ -41,7 +41,7 @@ export function openingChunk(head: CompletionHead): object {
   return chunkOf(head)(delta({ role: 'assistant', content: '' }))
 }
 
-/** Without a choice, so that clients which do not know the extension pass over it. */
+/** Has no choices, so clients that do not know the extension skip it. */
 export function progressChunk(head: CompletionHead, progress: AnswerProgress): object {
   return chunkOf(head)([], { magic: { progress } })
 }

@@ -13,7 +13,7 @@ const fileSchema = z.strictObject({
   format: z.literal('magic-day-1'),
   /** In UTC: `2026-11-16`. */
   day: z.iso.date(),
-  /** At most this much was used on that day. */
+  /** Upper bound on that day's usage. */
   tokens: z.number().nonnegative(),
   money: z.number().nonnegative(),
   currency: z.string().nullable(),
@@ -21,12 +21,13 @@ const fileSchema = z.strictObject({
 
 type Amount = { tokens: number; money: number }
 
-/** What is written ahead, as a part of the cap, so that not every call has to wait for the disk. */
+/** Share of the cap that is written in advance, so that most calls need not wait for the disk. */
 const ahead = 0.01
 
 /**
- * What a run has spent today, in one small file. The file is never behind: it covers the most that all calls under way can
- * use, and one percent of the cap more. After a kill that much counts as spent, so a cap holds however often it happens.
+ * What a run has spent today, in one small file. The file never understates it: it includes the most that the calls in
+ * flight can use, plus one percent of the cap. After a kill all of that counts as spent, so the cap holds however often
+ * the server is killed.
  */
 export class DayFile implements Journal {
   readonly earlier: Journal['earlier']
@@ -81,7 +82,7 @@ export class DayFile implements Journal {
     add(this.#used, { tokens: usage.input + usage.output, money }, 1)
   }
 
-  /** Gives back what was written ahead. */
+  /** Writes the exact total, without the part written in advance. */
   close(): void {
     this.#write(this.#total())
   }
@@ -103,7 +104,7 @@ export class DayFile implements Journal {
 
 function add(sum: Amount, part: Amount, sign: 1 | -1): void {
   sum.tokens += sign * part.tokens
-  // Sums of small amounts may end a hair below zero.
+  // Rounding may leave sums of small amounts slightly below zero.
   sum.money = Math.max(0, sum.money + sign * part.money)
 }
 
@@ -127,6 +128,6 @@ function readAmount(path: string, day: string, price: Price | undefined): Amount
 
 function damaged(path: string, why: string): Problem {
   return new Problem(
-    `${path} is damaged, so today's spending is not known. Delete it to count from zero. ${why}`,
+    `${path} is damaged, so today's spending is unknown. Delete it to count from zero. ${why}`,
   )
 }

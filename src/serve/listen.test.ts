@@ -100,6 +100,6 @@ test('while silent connections wait, honest ones are answered, and malformed or 
 test('an address that cannot be had is refused with the remedy', async () => {
   const { server } = await start()
   const again = (host: string, port: number) => listen(() => new Response(), { host, port })
-  await expect(again('127.0.0.1', server.port)).rejects.toThrow(/is taken.*--port/)
+  await expect(again('127.0.0.1', server.port)).rejects.toThrow(/is in use.*--port/)
   await expect(again('203.0.113.7', 0)).rejects.toThrow(/--host/)
 })

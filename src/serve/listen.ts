@@ -6,34 +6,34 @@ import { Problem } from '../problem.ts'
 
 export interface ListenOptions {
   readonly host: string
-  /** 0 takes any free one. */
+  /** 0 picks a free port. */
   readonly port: number
-  /** For the headers of a request to arrive, also on a connection that sends nothing. */
+  /** Time limit for a request's headers, which also applies to a silent connection. */
   readonly headerSeconds?: number
-  /** For a whole request to arrive, body included. A slow client gets 408. */
+  /** Time limit for a whole request, including its body. A slower client gets a 408. */
   readonly bodySeconds?: number
 }
 
 export interface Listening {
   readonly url: string
   readonly port: number
-  /** Takes nothing new and waits for what runs. After `graceMs` the connections are cut, which cancels their requests. */
+  /** Stops accepting and waits for running requests. After `graceMs`, closes all connections, which cancels them. */
   close(graceMs: number): Promise<void>
 }
 
-/** More would only use up file descriptors; the rest waits in the system's queue. */
+/** Keeps clients from using up file descriptors; further connections wait in the system's queue. */
 const maxConnections = 4096
 const maxHeaderBytes = 16 * 1024
 const checkMs = 500
 
-/** Serves a Hono app (its `fetch`) over HTTP, with limits on what a client may keep open. */
+/** Serves a Hono app (its `fetch`) over HTTP, with limits on connections and slow clients. */
 export async function listen(
   fetch: (request: Request) => Response | Promise<Response>,
   { host, port, headerSeconds = 10, bodySeconds = 30 }: ListenOptions,
 ): Promise<Listening> {
   const server = createAdaptorServer({
     fetch,
-    // This process may do other things: its `Request` and `Response` stay as they are.
+    // Embedding programs keep their own `Request` and `Response`.
     overrideGlobalObjects: false,
     serverOptions: {
       maxHeaderSize: maxHeaderBytes,
@@ -53,7 +53,7 @@ export async function listen(
     port: taken,
     async close(graceMs) {
       const closed = new Promise((resolve) => server.close(resolve))
-      // A connection that becomes idle only now would stay open until its client lets go.
+      // Otherwise a connection that becomes idle from now on stays open until its client closes it.
       const sweep = setInterval(() => server.closeIdleConnections(), 50)
       const cut = setTimeout(() => server.closeAllConnections(), graceMs)
       await closed
@@ -65,10 +65,10 @@ export async function listen(
 
 function listenProblem(error: NodeJS.ErrnoException, host: string, port: number): unknown {
   const said: Readonly<Record<string, string>> = {
-    EADDRINUSE: `Port ${port} is taken. Choose another with --port, or 0 for any free one.`,
-    EACCES: `Port ${port} is not yours to open. Choose one above 1023.`,
+    EADDRINUSE: `Port ${port} is in use. Choose another with --port, or 0 for any free one.`,
+    EACCES: `You have no permission to use port ${port}. Choose one above 1023.`,
     EADDRNOTAVAIL: `This machine does not have the address ${host}. Choose another with --host.`,
-    ENOTFOUND: `There is no machine called ${host}. Choose another with --host.`,
+    ENOTFOUND: `There is no host called ${host}. Choose another with --host.`,
   }
   const message = said[error.code ?? '']
   return message === undefined ? error : new Problem(message, { cause: error })

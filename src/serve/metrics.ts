@@ -1,11 +1,11 @@
-// Prometheus' text format, by hand: four kinds of numbers do not need a package.
+// Prometheus' text format, written by hand: four kinds of metrics need no package.
 import type { Cost } from '../models/prices.ts'
 import type { Usage } from '../models/usage.ts'
 
-/** Upper bounds of the histogram, in seconds: from a direct answer to a graph of slow models. */
+/** Upper bounds of the histogram in seconds, from a single fast call to a graph of slow models. */
 const bounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 
-/** A figure that is read when somebody asks for it. */
+/** A value that is read when metrics are requested. */
 export interface Gauge {
   readonly name: string
   readonly help: string
@@ -30,7 +30,7 @@ export class Metrics {
     increase(this.#requests, labels({ route, status: String(status) }), 1)
   }
 
-  /** Also where there was no answer: the calls were made. */
+  /** Counts calls even if there was no answer. */
   countCalls(model: string, usage: Pick<Usage, 'calls' | 'input' | 'output'>, cost: Cost): void {
     increase(this.#calls, labels({ model }), usage.calls)
     increase(this.#tokens, labels({ model, kind: 'input' }), usage.input)
@@ -47,9 +47,9 @@ export class Metrics {
   get text(): string {
     const counters = [
       ...family('magic_requests_total', 'counter', 'HTTP requests.', this.#requests),
-      ...family('magic_model_calls_total', 'counter', 'Calls of the models behind.', this.#calls),
-      ...family('magic_tokens_total', 'counter', 'Tokens that those calls used.', this.#tokens),
-      ...family('magic_cost_total', 'counter', 'Money that those calls cost.', this.#cost),
+      ...family('magic_model_calls_total', 'counter', 'Model calls.', this.#calls),
+      ...family('magic_tokens_total', 'counter', 'Tokens used by model calls.', this.#tokens),
+      ...family('magic_cost_total', 'counter', 'Cost of model calls.', this.#cost),
     ]
     const buckets = new Map(
       bounds.map((bound, place) => [labels({ le: String(bound) }), this.#buckets[place]!]),

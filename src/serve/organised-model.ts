@@ -9,14 +9,14 @@ import { type Answered, type AnswerProgress, answer, type PutQuestion, type Serv
 import { checked, contentSchema, extensionSchema, questionOf } from './chat-request.ts'
 import { Refusal } from './refusal.ts'
 
-/** Contract, tools and settings are the run's where they are not given. */
+/** Contract, tools and settings default to the run's. */
 export interface OrganisedModelOptions extends Pick<SolveOptions, 'model' | 'tools' | 'limit' | 'settings'> {
   readonly policy: TrainedPolicy
 }
 
 /**
- * The part of the AI SDK's `LanguageModelV4` that a policy has. It is declared here, so that this package does not need
- * the SDK's.
+ * The part of the AI SDK's `LanguageModelV4` that a policy supports, declared here so that this package does not depend
+ * on the SDK.
  */
 export interface OrganisedModel {
   readonly specificationVersion: 'v4'
@@ -41,7 +41,7 @@ interface OrganisedCall {
 interface OrganisedEnd {
   readonly usage: ReturnType<typeof usageOf>
   readonly finishReason: { readonly unified: 'stop'; readonly raw: undefined }
-  /** `magic` tells how the answer came about: graph, cost, trace and more. */
+  /** `magic` describes how the answer was made: graph, cost, trace and more. */
   readonly providerMetadata: { readonly magic: MetadataObject }
 }
 
@@ -54,7 +54,7 @@ type OrganisedPart =
   | { type: 'stream-start'; warnings: [] }
   | { type: 'text-start' | 'text-end'; id: string }
   | { type: 'text-delta'; id: string; delta: string }
-  /** Progress: `{ type: 'unit-added' | 'node-start' | 'node-end', … }`. Only where raw chunks are asked for. */
+  /** Progress: `{ type: 'unit-added' | 'node-start' | 'node-end', … }`. Only if raw chunks are requested. */
   | { type: 'raw'; rawValue: unknown }
   | ({ type: 'finish' } & OrganisedEnd)
   | { type: 'error'; error: unknown }
@@ -63,8 +63,8 @@ type MetadataValue = null | string | number | boolean | MetadataObject | Metadat
 type MetadataObject = { [key: string]: MetadataValue | undefined }
 
 /**
- * A loaded policy as a language model of the AI SDK: each prompt's last user message is a question, for which the policy
- * builds a graph and runs it. A Next.js app needs no server for it.
+ * A loaded policy as a language model for the AI SDK. The last user message of a prompt is the question; the policy
+ * builds a graph for it and runs it. No separate server is needed, for example in a Next.js app.
  *
  * @example
  * const model = organisedModel({ policy: await loadPolicy('runs/first'), model: openModel({ preset: 'deepseek' }) })
@@ -92,7 +92,7 @@ export function organisedModel({
   ): Promise<Answered> => {
     opened ??= open()
     return answer(await opened, question, { signal, onProgress }).catch((error: unknown) => {
-      // As the SDK expects it where its caller has cancelled.
+      // The SDK expects an abort error if its caller has cancelled.
       signal?.throwIfAborted()
       throw error
     })
@@ -104,7 +104,7 @@ export function organisedModel({
       return { content: [{ type: 'text', text: answered.content }], ...endOf(answered), warnings: [] }
     },
     async doStream(call) {
-      // A prompt that cannot be read is refused at once, not in the stream.
+      // An unreadable prompt throws here, not in the stream.
       const question = questionOfCall(call)
       const left = new AbortController()
       const signal = AbortSignal.any([
@@ -166,11 +166,11 @@ function questionOfCall({
 function unsupported(what: string): Refusal {
   return new Refusal(
     400,
-    `A policy has no ${what} here: leave it out, or give \`providerOptions.magic.contract\`.`,
+    `A policy does not support ${what}: leave it out, or set \`providerOptions.magic.contract\`.`,
   )
 }
 
-/** Reasoning and tool calls of earlier turns are left out: they are no text for a policy. */
+/** Leaves out reasoning and tool calls of earlier turns, which a policy cannot use. */
 function textOf(parts: readonly unknown[]): string {
   const said = z.object({ type: z.literal('text'), text: z.string() })
   return parts.map((part) => said.safeParse(part).data?.text ?? '').join('')
@@ -184,7 +184,7 @@ function endOf({ magic }: Answered): OrganisedEnd {
   }
 }
 
-/** Summed over all calls behind the answer. */
+/** Sum over all calls made for the answer. */
 function usageOf({ input, cachedInput, output }: Usage) {
   return {
     inputTokens: {

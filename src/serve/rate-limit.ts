@@ -1,4 +1,4 @@
-/** As many clients are remembered. Whoever was not seen for longest is forgotten, which gives back at most one minute's worth. */
+/** Clients remembered. Forgetting the least recent one grants it at most one minute's worth of requests. */
 const rememberedClients = 10_000
 
 interface Bucket {
@@ -6,25 +6,25 @@ interface Bucket {
   at: number
 }
 
-/** So many requests per minute, evenly, with a whole minute's worth at once after a pause. */
+/** A token bucket per client: it holds one minute's worth of requests and refills evenly. */
 export class RateLimit {
   readonly #perMinute: number
   readonly #now: () => number
   readonly #buckets = new Map<string, Bucket>()
 
-  /** `now` is in milliseconds and never jumps. */
+  /** `now` is monotonic, in milliseconds. */
   constructor(perMinute: number, now: () => number = () => performance.now()) {
     this.#perMinute = perMinute
     this.#now = now
   }
 
-  /** Takes one request of a client. If it has none left, the seconds until it has. */
+  /** Takes one request from a client's bucket. If it is empty, returns the seconds to wait. */
   take(client: string): number | undefined {
     const now = this.#now()
     const { left, at } = this.#buckets.get(client) ?? { left: this.#perMinute, at: now }
     const filled = Math.min(this.#perMinute, left + ((now - at) / 60_000) * this.#perMinute)
     const isFree = filled >= 1
-    // Last in the map is the one seen last.
+    // Keeps the map in order of last use.
     this.#buckets.delete(client)
     this.#buckets.set(client, { left: isFree ? filled - 1 : filled, at: now })
     if (this.#buckets.size > rememberedClients) this.#buckets.delete(this.#buckets.keys().next().value!)

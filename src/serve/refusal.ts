@@ -3,16 +3,16 @@ import { Problem } from '../problem.ts'
 export type RefusedStatus = 400 | 401 | 403 | 404 | 405 | 408 | 413 | 415 | 429 | 500 | 502 | 503 | 504
 
 export interface RefusalOptions extends ErrorOptions {
-  /** A stable name for programs, such as `model_not_found`. */
+  /** A stable name for clients to check, such as `model_not_found`. */
   readonly code?: string
-  /** The field of the request that is wrong. */
+  /** The request field at fault. */
   readonly param?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Put beside `error` in the body: what the request has used although it was refused. */
+  /** Added to the body beside `error`, such as what the refused request has used. */
   readonly more?: object
 }
 
-/** A request that is not answered, with the HTTP status and a message for whoever sent it. */
+/** Ends a request with an HTTP status and a message for the client. */
 export class Refusal extends Problem {
   readonly status: RefusedStatus
   readonly code: string | null
@@ -29,7 +29,7 @@ export class Refusal extends Problem {
     this.more = options.more ?? {}
   }
 
-  /** The error as OpenAI's API writes it. */
+  /** The error in OpenAI's format. */
   get body(): object {
     const { message, status, param, code } = this
     return { error: { message, type: errorType(status), param, code }, ...this.more }
@@ -40,9 +40,9 @@ export class Refusal extends Problem {
   }
 }
 
-/** For a mistake of ours: what it was is for the log only. */
+/** For bugs: details only go to the log. */
 export function internalError(): Refusal {
-  return new Refusal(500, 'Something went wrong in this server; its log tells what.')
+  return new Refusal(500, 'Internal error; see the log of the server.')
 }
 
 function errorType(status: RefusedStatus): string {

@@ -7,7 +7,7 @@ export interface ServeOptions extends Omit<AppOptions, 'guard' | 'closing'>, Lis
   readonly token?: string
 }
 
-/** Serves policies over HTTP until it is closed. */
+/** Serves policies over HTTP until closed. */
 export async function serve(options: ServeOptions): Promise<Listening> {
   const { host, hosts, token, policies } = options
   assertGuarded(host, token)

@@ -12,7 +12,7 @@ export interface SpendingCaps {
   readonly day: BudgetSettings
 }
 
-/** Caps on what one served policy may use. A call that could pass a cap is not made. */
+/** Caps on what one served policy may use. A call that could exceed a cap is not made. */
 export class Spending {
   readonly #caps: SpendingCaps
   readonly #price: Price | undefined
@@ -20,7 +20,7 @@ export class Spending {
   readonly #now: () => Date
   #today: { readonly day: string; readonly budget: Budget; readonly file: DayFile | undefined }
 
-  /** `path`: where the day's spending is kept; needed where the day has a cap. */
+  /** `path` is the file for the day's spending; required if there is a daily cap. */
   constructor(caps: SpendingCaps, price: Price | undefined, path?: string, now = () => new Date()) {
     this.#caps = caps
     this.#price = price
@@ -51,7 +51,7 @@ export class Spending {
     }
   }
 
-  /** Refuses a request where nothing is left today. */
+  /** Throws a `Refusal` if today's cap is reached. */
   assertLeft(): void {
     if (this.#budgetOfToday().reached() !== undefined) throw this.#dayCap(new Budget({}, this.#price))
   }
@@ -78,7 +78,7 @@ export class Spending {
     const seconds = String(Math.ceil((midnight - now.getTime()) / 1000))
     return new CapReached(
       429,
-      "Today's cap of this model is reached. It is renewed at midnight UTC.",
+      'The daily cap of this model is reached. It resets at midnight UTC.',
       request,
       {
         ...{ code: 'insufficient_quota', headers: { ...noRetry, 'retry-after': seconds } },
@@ -87,7 +87,7 @@ export class Spending {
   }
 }
 
-/** A request that was stopped by a cap, possibly after some of its calls. */
+/** A cap stopped the request, possibly after some calls. */
 export class CapReached extends Refusal {
   readonly #request: Budget
 
@@ -96,7 +96,7 @@ export class CapReached extends Refusal {
     this.#request = request
   }
 
-  /** Read when the request has ended: its other calls are still in flight when the cap is reached. */
+  /** Read this after the request has ended, since other calls are still in flight when the cap is reached. */
   get spent(): Spent {
     return this.#request.spentAtMost
   }
@@ -107,7 +107,7 @@ export class CapReached extends Refusal {
 }
 
 function requestCap(request: Budget): CapReached {
-  return new CapReached(400, 'The answer would take more than one request may use here.', request, {
+  return new CapReached(400, 'The answer would exceed the cap per request.', request, {
     ...{ code: 'request_cap_reached', headers: noRetry },
   })
 }

@@ -1,7 +1,7 @@
 import type { WorkOverview } from '../workers/overview.ts'
 import { family, labels } from './metrics.ts'
 
-/** Queue, workers and shared rate limits, in Prometheus' text format. */
+/** Queue, workers and shared rate limits in Prometheus' text format. */
 export function workMetrics({ workers, queue, models, refusals }: WorkOverview): string {
   const alive = workers.filter(({ state }) => state !== 'silent')
   const gauge = (name: string, help: string, values: number | readonly (readonly [string, number])[]) =>
@@ -13,9 +13,9 @@ export function workMetrics({ workers, queue, models, refusals }: WorkOverview):
   const lines = [
     ...gauge('magic_work_waiting', 'Evaluations that no worker has taken yet.', queue.waiting),
     ...gauge('magic_work_running', 'Evaluations under way.', queue.running),
-    ...gauge('magic_work_oldest_seconds', 'How long the oldest one has been waiting.', queue.oldestSeconds),
+    ...gauge('magic_work_oldest_seconds', 'Age of the oldest waiting evaluation.', queue.oldestSeconds),
     ...gauge('magic_work_per_second', 'Evaluations made per second, over the last minute.', queue.rate),
-    ...gauge('magic_work_refusals', 'Refusals of a run by a worker.', refusals.length),
+    ...gauge('magic_work_refusals', 'Runs refused by workers.', refusals.length),
     ...gauge(
       'magic_work_run_waiting',
       'Waiting evaluations by run.',
@@ -29,7 +29,7 @@ export function workMetrics({ workers, queue, models, refusals }: WorkOverview):
     ...gauge('magic_workers', 'Workers with a lease.', alive.length),
     ...gauge(
       'magic_worker_calls_limit',
-      'Most model calls that all workers have in flight.',
+      'Concurrent model calls that all workers together allow.',
       alive.reduce((sum, { calls }) => sum + calls, 0),
     ),
     ...gauge(

@@ -10,14 +10,14 @@ import type { EvaluationRules } from '../training/evaluate-graph.ts'
 import { describeParts } from '../training/prepare-run.ts'
 
 /**
- * What evaluations are made with: how a worker finds it, and what the worker must then have. Plain data, with neither key nor
- * password.
+ * Tells workers what to evaluate with: where to load it from, and a description it must match. Plain data without keys or
+ * passwords.
  */
 export interface Assignment {
-  /** Where tasks and model come from, as in a run's record. A run from code has none, and its workers are started from code. */
+  /** Where tasks and model come from, as in `run.json`. Absent for a run started from code; its workers are too. */
   readonly source?: JsonObject
   readonly parts: ReturnType<typeof describeParts>
-  /** Question files that are sent along, by digest, so that a worker need not have them. */
+  /** Question files sent to workers, by digest. */
   readonly files: readonly { readonly name: string; readonly path: string; readonly sha256: string }[]
   readonly rules?: EvaluationRules
 }
@@ -37,7 +37,7 @@ export function assignmentOf(
   }
 }
 
-/** Stores an assignment and its files under their digests, and returns its own. */
+/** Stores an assignment and its files by digest. Returns the assignment's digest. */
 export async function putAssignment(database: Database, assignment: Assignment): Promise<string> {
   const text = canonicalJson(assignment as unknown as JsonValue)
   const digest = hash('sha256', text, 'hex')
@@ -50,7 +50,7 @@ export async function putAssignment(database: Database, assignment: Assignment):
   return digest
 }
 
-/** What is stored under a digest. Throws if it was changed. */
+/** The content with this digest. Throws if it is missing or was changed. */
 export async function getContent(database: Database, digest: string): Promise<Buffer> {
   const rows = await database.query<{ bytes: Buffer }>(
     'SELECT bytes FROM magic_work.content WHERE digest = $1',
@@ -58,7 +58,7 @@ export async function getContent(database: Database, digest: string): Promise<Bu
   )
   const bytes = rows[0]?.bytes
   if (bytes === undefined || hash('sha256', bytes, 'hex') !== digest)
-    throw new Error(`The database does not have the content with the digest ${digest}.`)
+    throw new Error(`The database has no content with the digest ${digest}.`)
   return bytes
 }
 
@@ -66,16 +66,16 @@ export async function getAssignment(database: Database, digest: string): Promise
   return JSON.parse(String(await getContent(database, digest)))
 }
 
-/** Names what a worker has that would lead to other answers. Undefined if there is nothing. */
+/** Why this worker's answers could differ from the run's; undefined if they cannot. */
 export function whyNot(wanted: Assignment['parts'], parts: ExecutorParts): string | undefined {
   const here = describeParts(parts)
-  if (here.version !== wanted.version) return `it is version ${here.version}, the run is of ${wanted.version}`
+  if (here.version !== wanted.version) return `it has version ${here.version}, the run has ${wanted.version}`
   const named = ({ model }: Assignment['parts']) => `${model.provider}/${model.model}`
-  if (named(here) !== named(wanted)) return `it asks ${named(here)}, the run ${named(wanted)}`
-  if (here.library !== wanted.library) return 'it has another library of roles'
+  if (named(here) !== named(wanted)) return `it calls ${named(here)}, the run calls ${named(wanted)}`
+  if (here.library !== wanted.library) return 'it has a different role library'
   const tools = toolDifference(wanted.tools, here.tools)
   if (tools !== undefined) return `the run ${tools}`
-  // Tools may be off for another reason here, and prices or time-outs change no answer.
+  // Not compared: why tools are off, prices and time-outs. They change no answer.
   const deciding = ({ tasks, profile, model, executors }: Assignment['parts']) => ({
     ...{ tasks, profile, model, executors },
   })

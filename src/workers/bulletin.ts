@@ -1,12 +1,12 @@
 import type { Notification, PoolClient } from 'pg'
 import type { Database } from '../store/postgres/database.ts'
 
-/** How often one looks even without being told: a notice that was sent while a connection was down is lost. */
+/** Polling interval, because notices sent while a connection is down are lost. */
 const lookEveryMs = 2000
 
 /**
- * Notices of PostgreSQL (LISTEN), over a connection of its own that is opened again when it breaks. A notice only says that
- * something may be there now: whoever hears it looks for themselves.
+ * PostgreSQL notices (LISTEN), over a dedicated connection that is reopened when it breaks. A notice only says that
+ * something may have changed; listeners must look for themselves.
  */
 export class Bulletin {
   readonly #database: Database
@@ -23,8 +23,8 @@ export class Bulletin {
   }
 
   /**
-   * Calls back for every notice, and without a payload from time to time. Resolves once it listens; where the database is away
-   * now, it listens as soon as it is back, and what was missed is seen by looking.
+   * Calls `tell` for every notice, and regularly without a payload. Resolves once it is listening. If the database is down,
+   * listening starts when it is back; polling finds what was missed.
    */
   async hear(channel: string, tell: (payload: string | undefined) => void): Promise<void> {
     const hearers = this.#hearers.get(channel) ?? new Set()
@@ -44,12 +44,12 @@ export class Bulletin {
 
   #round(): void {
     if (this.#client === undefined) this.#connect().catch(() => {})
-    // A connection that nothing comes through any more says so only when it is used.
+    // A dead connection is only noticed when it is used.
     else this.#ask(this.#client, 'SELECT 1').catch(() => {})
     for (const hearers of this.#hearers.values()) for (const tell of hearers) tell(undefined)
   }
 
-  /** One after the other: a connection takes no second statement before the first is answered. */
+  /** One at a time: a connection accepts no second statement before the first is answered. */
   #ask(client: PoolClient, text: string): Promise<unknown> {
     const asked = this.#asked.catch(() => {}).then(() => client.query(text))
     this.#asked = asked
@@ -86,14 +86,14 @@ export class Bulletin {
   }
 }
 
-/** What is waited for by name until it is there. Many names are looked for at once. */
+/** Waits for values by name. Lookups are batched. */
 export class Awaited<Value> {
   readonly #look: (names: readonly string[]) => Promise<ReadonlyMap<string, Value>>
   readonly #waiting = new Map<string, PromiseWithResolvers<Value>>()
   #named = new Set<string>()
   #looking: Promise<void> | undefined
 
-  /** `look` gives those that are there. */
+  /** `look` returns the values that exist so far. */
   constructor(look: (names: readonly string[]) => Promise<ReadonlyMap<string, Value>>) {
     this.#look = look
   }
@@ -112,7 +112,7 @@ export class Awaited<Value> {
     this.#waiting.delete(name)
   }
 
-  /** That one may be there, or any. */
+  /** Looks for this name, or for all names, because it may exist now. */
   tell(name?: string): void {
     if (this.#waiting.size === 0 || (name !== undefined && !this.#waiting.has(name))) return
     for (const one of name === undefined ? this.#waiting.keys() : [name]) this.#named.add(one)
@@ -123,11 +123,11 @@ export class Awaited<Value> {
 
   async #lookUp(): Promise<void> {
     while (this.#named.size > 0) {
-      // Those who are told of in the same turn are looked for together.
+      // Batches the names of one turn of the event loop.
       await new Promise(setImmediate)
       const names = [...this.#named].filter((name) => this.#waiting.has(name))
       this.#named = new Set()
-      // A database that is away now is asked again soon.
+      // If the database is down, the next round tries again.
       const found = await this.#look(names).catch(() => new Map<string, Value>())
       for (const [name, value] of found) {
         this.#waiting.get(name)?.resolve(value)

@@ -7,14 +7,14 @@ import { Awaited, type Bulletin } from './bulletin.ts'
 
 /**
  * Single flight across workers: the worker that claims a call makes it, and the others wait for its answer. A claim lasts
- * until the answer is kept, the call fails, or the worker loses its lease.
+ * until the answer is stored, the call fails, or the worker loses its lease.
  */
 export class Claims {
   readonly #database: Database
   readonly #worker: string
   readonly #claims = new Batches<string, boolean>((names) => this.#claim(names))
   readonly #releases = new Batches<string, void>((names) => this.#release(names))
-  /** Resolves when a name may be free or answered. */
+  /** Resolves when a claim may be free or its answer stored. */
   readonly #changed = new Awaited<true>(async (names) => new Map(names.map((name) => [name, true])))
 
   constructor(database: Database, worker: string) {
@@ -26,13 +26,13 @@ export class Claims {
     await bulletin.hear('magic_claims', (name) => this.#changed.tell(name || undefined))
   }
 
-  /** The claims on what one ledger keeps. The limit is the one that the calls go through. */
+  /** Claims on the calls of one ledger. `limit` is the call limit they go through. */
   on(ledger: string, limit: CallLimit): ReplyClaims {
     const nameOf = (digest: string) => `${ledger} ${digest}`
     return {
       hold: () => limit.hold(),
       find: (digest, find, signal) => this.#find(nameOf(digest), find, signal),
-      // If this fails, the others look again by themselves a little later.
+      // If this fails, the others find out by polling.
       kept: (digest) => void this.#releases.add(nameOf(digest)).catch(() => {}),
       forgo: (digest) => this.#releases.add(nameOf(digest)),
     }
@@ -52,7 +52,7 @@ export class Claims {
         signal.throwIfAborted()
         const changed = this.#changed.of(name)
         const isOurs = await this.#claims.add(name)
-        // Look again even if the claim is ours: its last holder may have kept the answer just before we claimed it.
+        // Look again even if the claim is ours: its last holder may have stored the answer just before we claimed it.
         const found = await find()
         if (found !== undefined && isOurs) await this.#releases.add(name)
         if (found !== undefined || isOurs) return found
@@ -66,7 +66,7 @@ export class Claims {
     }
   }
 
-  /** Whether each claim is ours. It is not while another worker with a lease holds it, or if we have no lease. */
+  /** Whether each claim is ours. It is not if another worker with a lease holds it, or if we have no lease. */
   async #claim(names: readonly string[]): Promise<boolean[]> {
     const rows = await this.#database.query<{ name: string }>(
       `INSERT INTO magic_work.claims AS claim (name, worker) SELECT DISTINCT name, $2 FROM unnest($1::text[]) AS t (name)

@@ -30,7 +30,7 @@ interface Place {
   readonly make: MakeEvaluation
 }
 
-/** Makes the evaluations of one assignment in a worker, by the same code as a trainer that runs alone. */
+/** Makes the evaluations of one assignment, with the same code as a trainer without workers. */
 export function openDesk({
   database,
   parts,
@@ -70,7 +70,7 @@ export function openDesk({
     return place
   }
 
-  /** Reports a result to the trainer, if the lease still holds. The first result of a submission stays. */
+  /** Reports a result to the trainer, if the lease still holds. The first result of a submission wins. */
   const tell = async (
     { ledger, key, submission }: EvaluationJob,
     { made, problem }: { readonly made?: ToldEvaluation; readonly problem?: ToldProblem },
@@ -90,7 +90,7 @@ export function openDesk({
     async work(job: EvaluationJob, signal: AbortSignal): Promise<void> {
       const { ledger, allowance, make } = await placeOf(job)
       const known = await ledger.find(job.key)
-      // A worker that is gone made it and could not report it.
+      // Another worker stored it but died before reporting it.
       if (known !== undefined)
         return tell(job, { made: { executions: [spentOn(known)], calls: { made: {}, executions: [] } } })
       const { tasks, references } = splitOf(parts.set, job.split)
@@ -107,7 +107,7 @@ export function openDesk({
       const made = await make({ key, graph, task, reference, requestReuse, isFresh }, signal)
       await ledger.keep(key, made.evaluation, made.trace!)
       const { executions, calls } = made
-      // The trainer counts spending when it reads the result, so it must be written down before.
+      // The trainer reads the spending together with the result, so it must be stored first.
       await allowance.settled()
       await tell(job, { made: { executions, calls } })
     },
@@ -115,7 +115,7 @@ export function openDesk({
   }
 }
 
-/** Makes sure of the lease right before each call, because others make the calls of a worker that has lost it. */
+/** Checks the lease right before each call: once it is lost, other workers make the call. */
 function underLease(allowance: Allowance, lease: Lease): Allowance {
   return {
     async admit(request, signal) {

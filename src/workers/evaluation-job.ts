@@ -3,11 +3,11 @@ import type { ModelIdentity } from '../models/chat-model.ts'
 import { type EvaluationKey, evaluationDigest } from '../store/ledger/evaluation.ts'
 import type { MadeEvaluation } from '../training/make-evaluation.ts'
 
-/** A graph on a task, as it stands in the queue. The assignment says what it is evaluated with. */
+/** A queued evaluation of a graph on a task. The assignment says what it is evaluated with. */
 export interface EvaluationJob {
-  /** The name of the shared ledger. */
+  /** Name of the shared ledger. */
   readonly ledger: string
-  /** The account that its calls are counted on. */
+  /** Account charged for its calls. */
   readonly account: string
   readonly split: string
   readonly task: string
@@ -15,25 +15,25 @@ export interface EvaluationJob {
   readonly key: EvaluationKey
   readonly requestReuse: boolean
   readonly isFresh?: boolean
-  /** Who waits for it. */
+  /** The submission that waits for it. */
   readonly submission: string
 }
 
-/** What a worker reports of an evaluation besides the ledger's row. */
+/** What a worker reports about an evaluation, in addition to the row in the ledger. */
 export type ToldEvaluation = Pick<MadeEvaluation, 'executions' | 'calls'>
 
-/** A failure that ends a run, wherever it happened. */
+/** A failure that stops the run. */
 export interface ToldProblem {
   readonly message: string
   readonly exitCode: number
 }
 
-/** One evaluation in one ledger. */
+/** Identifies an evaluation within a ledger. */
 export function resultName(ledger: string, key: EvaluationKey): string {
   return `${ledger} ${evaluationDigest(key)}`
 }
 
-/** Everybody who calls the same model shares its rate limits. */
+/** All callers of a model share its rate limits. */
 export function limiterOf({ provider, model }: Pick<ModelIdentity, 'provider' | 'model'>): string {
   return `${provider}/${model}`
 }

@@ -1,4 +1,4 @@
-// The thread that renews a worker's lease, over its own connection. It ends when the lease is lost.
+// Thread that renews a worker's lease over its own connection. It ends when the lease is lost.
 import { parentPort, workerData } from 'node:worker_threads'
 import pg from 'pg'
 import { endExpiredLeases, type HeartbeatSettings, monotonicMs, type Pulse, type Renewal } from './lease.ts'
@@ -46,17 +46,17 @@ async function connected(): Promise<pg.Client> {
 
 function drop(broken: pg.Client): void {
   if (client === broken) client = undefined
-  // It may never answer again.
+  // Not awaited: it may never answer.
   broken.end().catch(() => {})
 }
 
-/** Only the database says that a lease is gone: while it is away, nobody can take the work over. */
+/** Only the database can end a lease: while it is down, nobody can take over the work. */
 async function beat(): Promise<Renewal> {
   let open: pg.Client | undefined
   try {
     open = await connected()
     const { done, draining } = pulse
-    // The database counts from when it reads this, so from here we are on the safe side.
+    // The database counts from a later moment, so this estimate is on the safe side.
     const askedAt = monotonicMs()
     const { rowCount } = await open.query(
       `UPDATE magic_work.workers SET leased_until = clock_timestamp() + lease, done = $2, draining = $3, rate = $4

@@ -2,10 +2,10 @@ import type { Task, WorkerPool } from 'graphile-worker'
 import type { Database } from '../store/postgres/database.ts'
 import { openQueue } from './tables.ts'
 
-/** Graphile Worker needs a task at its start. Nobody submits jobs for this one. */
+/** Graphile Worker needs at least one task to start. This one never gets jobs. */
 const noTask = 'magic nothing'
 
-/** Takes jobs off the queue and runs them, a number at a time. */
+/** Takes jobs from the queue and runs several at a time. */
 export class JobQueue {
   readonly #database: Database
   readonly #tasks: Record<string, Task>
@@ -37,9 +37,9 @@ export class JobQueue {
         ...{ logger, concurrency, noHandleSignals: true, pollInterval: 2000 },
         preset: {
           worker: {
-            // Draining may take as long as it needs; a second signal ends the process.
+            // Draining has no time limit; a second signal ends the process.
             gracefulShutdownAbortTimeout: week,
-            // Finished jobs are reported together, and again if the database was away.
+            // Reports finished jobs in batches, and retries if the database is down.
             ...{ completeJobBatchDelay: 0, failJobBatchDelay: 0 },
           },
         },
@@ -50,12 +50,12 @@ export class JobQueue {
     return new JobQueue(database, tasks, pool, concurrency)
   }
 
-  /** Under which the queue knows this process. */
+  /** Identifies this process in the queue. */
   get id(): string {
     return this.#pool.id
   }
 
-  /** Resolves when the queue has ended by itself, which is a failure. */
+  /** Resolves if the queue ends by itself, which is a failure. */
   get ended(): Promise<void> {
     return Promise.resolve(this.#pool.promise).catch(() => {})
   }
@@ -73,16 +73,16 @@ export class JobQueue {
     this.#pool.nudge(this.#concurrency)
   }
 
-  /** Takes no more jobs of a task. Resolves when those under way are done. */
+  /** Takes no more jobs of a task. Resolves when its running jobs are done. */
   async leave(task: string): Promise<void> {
     delete this.#tasks[task]
     while ([...this.#running.values()].includes(task)) await new Promise((done) => setTimeout(done, 100))
   }
 
-  /** Takes no more jobs, and resolves when those under way are done or the signal comes. */
+  /** Takes no more jobs. Resolves when the running ones are done or the signal aborts. */
   async drain(quietMs: number, signal: AbortSignal): Promise<void> {
     const { promise: quiet, resolve } = Promise.withResolvers<void>()
-    // A queue whose connections broke may never end by itself.
+    // A queue with broken connections may never end by itself.
     const timer = setInterval(() => {
       if (this.#running.size === 0 && performance.now() - this.#quietSince > quietMs) resolve()
     }, 100)
@@ -92,7 +92,7 @@ export class JobQueue {
     clearInterval(this.#freeing)
   }
 
-  /** Gives everything up. */
+  /** Stops at once and gives up all jobs. */
   async abandon(patienceMs: number): Promise<void> {
     clearInterval(this.#freeing)
     await firstOf(
@@ -101,7 +101,7 @@ export class JobQueue {
     )
   }
 
-  /** If a connection breaks while it delivers a job, the job stays locked by us although we never saw it. */
+  /** Frees jobs whose delivery failed with a broken connection: they stay locked by us although we never saw them. */
   async #freeLost(): Promise<void> {
     await this.#database.query(
       `WITH freed AS (
@@ -113,7 +113,7 @@ export class JobQueue {
   }
 }
 
-/** Resolves when the first of them has ended, in whatever way, or a signal comes. */
+/** Resolves when the first promise settles or signal aborts. */
 export async function firstOf(...endings: readonly (Promise<unknown> | AbortSignal)[]): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const done = () => resolve()

@@ -11,18 +11,18 @@ export interface WorkerFacts {
   readonly id: string
   readonly name: string
   readonly version: string
-  /** Most model calls in flight. */
+  /** Maximum concurrent model calls. */
   readonly calls: number
 }
 
-/** What the thread that renews a lease is given at its start, and then told. */
+/** Initial data of the heartbeat thread, which renews the lease. */
 export interface HeartbeatSettings {
   readonly address: string
   readonly id: string
   readonly leaseMs: number
   /** When the lease was taken, by the monotonic clock. */
   readonly takenAt: number
-  /** It gives up when the database is away for longer. */
+  /** How long the database may be down before it gives up. */
   readonly patienceMs: number
 }
 export interface Pulse {
@@ -30,22 +30,22 @@ export interface Pulse {
   readonly draining: boolean
 }
 
-/** What that thread tells: when the lease was last renewed, or that it is over. */
+/** The heartbeat thread's message: when the lease was last renewed, or why it ended. */
 export type Renewal = number | 'lost' | 'unreachable'
 
-/** The same clock in every thread. It goes on while the process is stopped, and nobody can set it. */
+/** A clock shared by all threads. It keeps running while the process is stopped, and cannot be set. */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
 
 /**
- * The right to make calls and to write results, as long as it is renewed: by the database's clock, and from its own thread,
- * so that a busy event loop loses nothing. A process that is stopped, killed or cut off cannot renew it.
+ * A worker's right to make calls and write results, valid while it is renewed. A thread renews it, so a busy event loop does
+ * not lose it. The database's clock counts. A process that is stopped, killed or cut off cannot renew it.
  */
 export class Lease {
   readonly id: string
   readonly name: string
-  /** Aborted when the lease is lost, or the database has been away for too long. */
+  /** Aborted when the lease is lost or the database is down for too long. */
   readonly lost: AbortSignal
   readonly #database: Database
   readonly #thread: Worker
@@ -98,8 +98,8 @@ export class Lease {
   }
 
   /**
-   * Resolves when the lease surely holds. A process that was stopped may have lost it without having noticed; it waits here
-   * for the next renewal. Throws if the lease is lost.
+   * Resolves once the lease certainly holds. A process that was stopped may have lost it unnoticed, so it waits for the next
+   * renewal. Throws if the lease is lost.
    */
   async held(): Promise<void> {
     for (;;) {
@@ -109,21 +109,21 @@ export class Lease {
     }
   }
 
-  /** Shown by `magic workers`; it is written with the next renewal. */
+  /** Status for `magic workers`, written with the next renewal. */
   tell(pulse: Pulse): void {
     this.#thread.postMessage(pulse)
   }
 
-  /** Gives the lease back. Others take over at once whatever is still under way. */
+  /** Returns the lease. Other workers take over unfinished work at once. */
   async end(): Promise<void> {
-    // Whoever gives it back has not lost it.
+    // A returned lease is not a lost one.
     this.#thread.removeAllListeners('exit')
     await this.#thread.terminate()
     await this.#database.query('SELECT magic_work.end_leases(ARRAY[$1])', [this.id])
   }
 }
 
-/** Ends leases that have run out, and gives their work to others. */
+/** Ends expired leases and frees their work for others. */
 export async function endExpiredLeases(database: Pick<Database, 'query'>): Promise<void> {
   await database.query('SELECT magic_work.end_expired_leases()')
 }

@@ -3,21 +3,21 @@ import type { PostgresAddress } from '../store/postgres/address.ts'
 import { Database } from '../store/postgres/database.ts'
 
 export interface WorkerRow {
-  /** Unique; it changes when a worker starts again. */
+  /** Unique; changes when a worker restarts. */
   readonly id: string
   readonly name: string
   readonly version: string
   readonly state: 'working' | 'draining' | 'silent'
-  /** Evaluations under way, and done since it took its lease. */
+  /** Evaluations running now, and done since it took its lease. */
   readonly running: number
   readonly done: number
-  /** The runs that it works for, with the evaluations under way for each. */
+  /** The runs it works for, with the number of evaluations running for each. */
   readonly runs: readonly { readonly run: string; readonly running: number }[]
-  /** Evaluations per second, over about the last ten. */
+  /** Evaluations per second, over about ten seconds. */
   readonly rate: number
-  /** Most model calls in flight. */
+  /** Maximum concurrent model calls. */
   readonly calls: number
-  /** Seconds since it took its lease, and until that runs out unless it is renewed. */
+  /** Seconds since it took its lease, and until the lease expires unless renewed. */
   readonly seconds: number
   readonly leaseSeconds: number
 }
@@ -25,32 +25,32 @@ export interface WorkerRow {
 export interface WorkOverview {
   readonly workers: readonly WorkerRow[]
   readonly queue: {
-    /** Evaluations that nobody has taken yet, and those under way. */
+    /** Evaluations no worker has taken yet, and running ones. */
     readonly waiting: number
     readonly running: number
-    /** How long the oldest one has been waiting. */
+    /** Age of the oldest waiting evaluation. */
     readonly oldestSeconds: number
     /** Evaluations done per second, over the last minute. */
     readonly rate: number
-    /** The same by run. */
+    /** `waiting` and `running` by run. */
     readonly runs: readonly { readonly run: string; readonly waiting: number; readonly running: number }[]
   }
-  /** The models that were called in the last hour, with the rate limits that all workers share. */
+  /** Models called in the last hour, with the rate limits that all workers share. */
   readonly models: readonly {
     readonly model: string
     /** Over about the last 20 seconds. */
     readonly callsPerMinute: number
-    /** As runs stated them. */
+    /** As set by runs. */
     readonly requestsPerMinute: number | null
     readonly tokensPerMinute: number | null
-    /** As learned from the provider's refusals. */
+    /** Learned from the provider's refusals. */
     readonly learnedPerMinute: number | null
   }[]
-  /** Workers that refuse a run, and why. */
+  /** Workers that refuse a run, with the reason. */
   readonly refusals: readonly { readonly worker: string; readonly reason: string }[]
 }
 
-/** Who works on what, and how fast. Empty if there was never a worker. */
+/** What each worker is doing, and how fast. Empty if there was never a worker. */
 export async function workOverview(database: Database): Promise<WorkOverview> {
   const [there] = await database.query<{ there: boolean }>(
     `SELECT to_regclass('magic_work.results') IS NOT NULL AND to_regclass('graphile_worker._private_jobs') IS NOT NULL AS there`,
@@ -124,7 +124,7 @@ function total(jobs: readonly JobCount[]): number {
   return jobs.reduce((sum, job) => sum + job.jobs, 0)
 }
 
-/** Looks at the work again and again. The database may be away at any time, also at the start. */
+/** Polls the overview. The database may be down at any time, even at the start. */
 export class WorkWatch {
   readonly #address: PostgresAddress
   #database: Promise<Database> | undefined

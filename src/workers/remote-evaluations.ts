@@ -30,28 +30,28 @@ interface Result {
 /** Workers keep an assignment open for this long after its trainer's last sign of life. */
 const wantedSeconds = 60
 
-/** A trainer deletes the results that it has read; those of a killed one go after this long. */
+/** A trainer deletes the results it has read; those of a killed trainer expire after this long. */
 const keptDays = 7
 
 export interface RemoteOptions {
   readonly database: Database
-  /** The shared ledger, and its name. */
+  /** The shared ledger and its name. */
   readonly ledger: Ledger
   readonly namespace: string
-  /** Where calls are counted; by default under the ledger's name. */
+  /** Account charged for the calls. Default: the ledger's name. */
   readonly account?: string
   readonly assignment: Assignment
   readonly split?: string
   readonly caps?: SharedCaps
-  /** Counts spending and caps from now on, and not from the account's beginning. */
+  /** Count spending and caps from now on, not since the account was opened. */
   readonly isFromNow?: boolean
-  /** Is told what a person should know: that there is no worker, or that one refuses. */
+  /** Receives messages for the user: there is no worker, or a worker refuses the run. */
   readonly say?: (text: string) => void
 }
 
 /**
- * Has evaluations made by workers: puts them into the queue on PostgreSQL and reads the results from the shared ledger. What
- * is asked for in the same turn is submitted together.
+ * Lets workers make evaluations: queues them on PostgreSQL and reads the results from the shared ledger. Requests of one
+ * turn of the event loop are submitted together.
  */
 export class RemoteEvaluations {
   readonly #options: RemoteOptions
@@ -88,7 +88,7 @@ export class RemoteEvaluations {
       account: accountOf(options),
       limiter: limiterOf(model),
     })
-    // Everybody who calls this model keeps to the limits that the run states.
+    // All callers of this model keep to the run's limits.
     await account.setLimits(execution)
     const sums = await account.sums()
     if (caps !== undefined) await account.setCaps(isFromNow ? capsAfter(sums, caps) : caps)
@@ -131,14 +131,14 @@ export class RemoteEvaluations {
   readonly spent = (): Sums =>
     this.#options.isFromNow === true ? sumsSince(this.#before, this.#sums) : this.#sums
 
-  /** The same from the account's beginning. */
+  /** The same since the account was opened. */
   readonly spentInAll = (): Sums => this.#sums
 
   readonly refresh = async (): Promise<void> => {
     this.#sums = await this.#account.sums()
   }
 
-  /** Most model calls that all workers together have in flight. */
+  /** Maximum concurrent model calls of all workers together. */
   async capacity(): Promise<number> {
     const rows = await this.#options.database.query<{ calls: number }>(
       'SELECT coalesce(sum(calls), 0) AS calls FROM magic_work.workers WHERE NOT draining AND leased_until > now()',
@@ -165,7 +165,7 @@ export class RemoteEvaluations {
         payload,
         job_key: this.#nameOf(key),
         max_attempts: 1000,
-        // The longest first, because an update waits for its slowest evaluation.
+        // Longest first, because an update waits for its slowest evaluation.
         priority: -Math.max(0, ...graph.exitDepths),
       }
     })
@@ -185,7 +185,7 @@ export class RemoteEvaluations {
     await this.#options.database.query('SELECT graphile_worker.remove_job($1)', [name])
   }
 
-  /** Results of another submission of the same work count too, because its trainer may be gone. Its failures do not. */
+  /** Results of another submission of the same work count too, since its trainer may have died. Its failures do not. */
   async #look(names: readonly string[]): Promise<Map<string, Result>> {
     const rows = await this.#options.database.query<Record<'name' | 'made' | 'problem' | 'worker', string>>(
       `SELECT name, made, problem, worker FROM magic_work.results
@@ -200,7 +200,7 @@ export class RemoteEvaluations {
     )
   }
 
-  /** Keeps the assignment open, ends leases that have run out, and says what a person should know. */
+  /** Keeps the assignment open, ends expired leases, and tells the user about problems. */
   async #attend(): Promise<void> {
     const { database } = this.#options
     await this.#want()
@@ -213,7 +213,7 @@ export class RemoteEvaluations {
     )
     for (const { worker, reason } of rows) this.#sayOnce(`Worker ${worker} refuses this run: ${reason}.`)
     if (this.#results.size > 0 && (await this.capacity()) === 0)
-      this.#sayOnce('There is no worker. Start one with `magic worker`; the work waits until then.')
+      this.#sayOnce('There is no worker. Start one with `magic worker`; the run waits until then.')
   }
 
   async #want(): Promise<void> {
@@ -226,7 +226,7 @@ export class RemoteEvaluations {
     )
   }
 
-  /** Deletes the results that were read, a minute later, because rates are counted over a minute. */
+  /** Deletes results a minute after they were read, because rates are measured over a minute. */
   async #tidy(): Promise<void> {
     const names = this.#read
     if (names.length === 0) return
@@ -251,7 +251,7 @@ function accountOf({ account, namespace }: RemoteOptions): string {
   return account ?? namespace
 }
 
-/** Caps that leave as much as is asked for, after what was spent before. */
+/** Raises caps by what was already spent, so that the given amounts are left. */
 function capsAfter({ money, input, output, calls, unknown }: Sums, caps: SharedCaps): SharedCaps {
   const before = {
     cost: money + unknown.money,

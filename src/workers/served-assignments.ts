@@ -6,12 +6,12 @@ import type { ExecutorParts } from '../tasks/task-executor.ts'
 import { version } from '../training/prepare-run.ts'
 import { type Assignment, getAssignment, getContent, whyNot } from './assignment.ts'
 
-/** Opens what an assignment is about. If it throws, the error's message is the reason for a refusal. */
+/** Loads what an assignment describes. If it throws, the worker refuses with the error's message as the reason. */
 export type OpenAssignment = (assignment: Assignment, means: OpeningMeans) => Promise<OpenedAssignment>
 
 export interface OpeningMeans {
   readonly limit: CallLimit
-  /** A file that came with the assignment. */
+  /** A file sent with the assignment. */
   file(sha256: string): Promise<Buffer>
 }
 
@@ -22,18 +22,18 @@ export interface OpenedAssignment {
 
 interface ServingOptions {
   readonly database: Database
-  /** The worker's name, for people. */
+  /** The worker's display name. */
   readonly name: string
   readonly limit: CallLimit
   readonly open: OpenAssignment
   readonly say: (text: string) => void
-  /** From now on, jobs of this assignment are taken. */
+  /** Starts taking jobs of this assignment. */
   onOpened(digest: string, opened: OpenedAssignment, assignment: Assignment): void
-  /** Nobody wants it any more: no further jobs are taken. Resolves once those under way are done. */
+  /** No trainer wants it any more: stops taking its jobs. Resolves when the running ones are done. */
   onUnwanted(digest: string): Promise<void>
 }
 
-/** The assignments that somebody wants, opened or refused by one worker. */
+/** The assignments that trainers want, opened or refused by one worker. */
 export class ServedAssignments {
   readonly #options: ServingOptions
   readonly #opened = new Map<string, OpenedAssignment>()
@@ -48,7 +48,7 @@ export class ServedAssignments {
     return this.#opened.has(digest) || this.#refused.has(digest)
   }
 
-  /** Looks for changes, after any look that is under way. */
+  /** Looks for changes, after any look in progress. */
   look(): Promise<void> {
     this.#looking = this.#looking.catch(() => {}).then(() => this.#look())
     return this.#looking
@@ -82,20 +82,20 @@ export class ServedAssignments {
     const found = await this.#open(assignment)
     if ('refusal' in found) {
       this.#refused.add(digest)
-      say(`Refuses assignment ${digest.slice(0, 8)}: ${found.refusal}.`)
+      say(`Refusing assignment ${digest.slice(0, 8)}: ${found.refusal}.`)
       return this.#record(digest, found.refusal)
     }
     this.#opened.set(digest, found)
     await this.#record(digest)
     onOpened(digest, found, assignment)
-    say(`Works on ${found.parts.set.name} with ${found.parts.model.identity.model}.`)
+    say(`Working on ${found.parts.set.name} with ${found.parts.model.identity.model}.`)
   }
 
   async #open(assignment: Assignment): Promise<OpenedAssignment | { readonly refusal: string }> {
     const { database, limit, open } = this.#options
-    // Another version may not even be able to read the rest.
+    // The format may differ between versions.
     if (assignment.parts.version !== version)
-      return { refusal: `it is version ${version}, the run is of ${assignment.parts.version}` }
+      return { refusal: `it has version ${version}, the run has ${assignment.parts.version}` }
     try {
       const opened = await open(assignment, { limit, file: (sha256) => getContent(database, sha256) })
       const refusal = whyNot(assignment.parts, opened.parts)
@@ -108,7 +108,7 @@ export class ServedAssignments {
     }
   }
 
-  /** Writes a refusal down for the trainer, or takes back an earlier one. */
+  /** Records a refusal for the trainer, or withdraws an earlier one. */
   async #record(digest: string, refusal?: string): Promise<void> {
     const { database, name } = this.#options
     if (refusal === undefined)

@@ -3,22 +3,22 @@ import { requirePackage } from '../optional-package.ts'
 import type { Database } from '../store/postgres/database.ts'
 import { migrateSchema } from '../store/postgres/migrations.ts'
 
-/** Graphile Worker, which hands out the jobs. Its logger is silent: we report ourselves what a person needs to know. */
+/** Graphile Worker, which distributes the jobs. Its logger is silent: we report what the user needs to know. */
 export async function openQueue(): Promise<typeof import('graphile-worker') & { readonly silent: Logger }> {
   const queue = await requirePackage(
-    'Working with others',
+    'Sharing work between processes',
     ['graphile-worker'],
     () => import('graphile-worker'),
   )
   return { ...queue, silent: new queue.Logger(() => () => {}) }
 }
 
-/** The part of a lease that may pass between two looks and still counts: one in so many. Workers look twice as often. */
+/** Leases are checked every 1/n of a lease; time beyond that does not count. Workers check twice as often. */
 export const unwatchedShare = 4
 
-/** Steps of the schema `magic_work`, which stands beside Graphile Worker's own. */
+/** Migrations of the schema `magic_work`. Graphile Worker has its own schema. */
 const steps: readonly string[] = [
-  `-- A row is a lease, and its id the fencing token: without a row, a worker may not write.
+  `-- Each row is a lease; its id is the fencing token. Without a row, a worker may not write.
    CREATE TABLE magic_work.workers (
      id text PRIMARY KEY,
      name text NOT NULL,
@@ -32,10 +32,10 @@ const steps: readonly string[] = [
      done bigint NOT NULL DEFAULT 0,
      rate real NOT NULL DEFAULT 0
    );
-   -- When somebody last looked for leases that have run out. One row.
+   -- When expired leases were last looked for. One row.
    CREATE TABLE magic_work.watch (at timestamptz NOT NULL);
    INSERT INTO magic_work.watch VALUES (now());
-   -- Who makes a call that several evaluations need.
+   -- Which worker makes a call that several evaluations need.
    CREATE TABLE magic_work.claims (
      name text PRIMARY KEY,
      worker text NOT NULL
@@ -45,7 +45,7 @@ const steps: readonly string[] = [
      digest text PRIMARY KEY,
      bytes bytea NOT NULL
    );
-   -- What workers should open, and until when somebody wants it.
+   -- What workers should open, and how long a trainer wants it.
    CREATE TABLE magic_work.assignments (
      digest text PRIMARY KEY,
      wanted_until timestamptz NOT NULL
@@ -68,8 +68,8 @@ const steps: readonly string[] = [
    );
    CREATE INDEX results_at ON magic_work.results (at);
 
-   -- Ends leases and frees their work. A worker that is writing a result at this moment is waited for. Frees every job that no
-   -- lease covers, because a worker may have taken another job before it noticed that its lease was gone.
+   -- Ends leases and frees their work. Waits for a worker that is just writing a result. Frees every job without a lease,
+   -- because a worker may have taken another job before it noticed that its lease was gone.
    CREATE FUNCTION magic_work.end_leases(ids text[]) RETURNS void LANGUAGE plpgsql AS $function$
    DECLARE
      jobs bigint;
@@ -87,8 +87,8 @@ const steps: readonly string[] = [
    END
    $function$;
 
-   -- Ends the leases that have run out. A lease runs only while somebody watches: time in which the database was away, and
-   -- nobody could have renewed it, does not count. A clock that was set does not end a lease either.
+   -- Ends expired leases. Time during which the database was down does not count, because nobody could renew a lease then.
+   -- Setting the clock does not end a lease either.
    CREATE FUNCTION magic_work.end_expired_leases() RETURNS void LANGUAGE plpgsql AS $function$
    DECLARE
      moment timestamptz;
@@ -108,7 +108,7 @@ const steps: readonly string[] = [
    $function$;`,
 ]
 
-/** Creates or updates the tables of queue and workers. When many processes start together, one does it and the others wait. */
+/** Creates or updates the tables of queue and workers. If many processes start together, one does it and the others wait. */
 export async function migrateWork(database: Database): Promise<void> {
   await migrateSchema(database, 'magic_work', steps)
   const { runMigrations, silent } = await openQueue()

@@ -16,20 +16,20 @@ import { migrateWork } from './tables.ts'
 
 export interface WorkerOptions {
   readonly database: Database
-  /** For people; several workers may have the same. */
+  /** Display name; need not be unique. */
   readonly name: string
-  /** Most model calls in flight. */
+  /** Maximum concurrent model calls. */
   readonly calls: number
   readonly leaseSeconds?: number
   readonly open: OpenAssignment
-  /** When it is aborted, the worker takes no more jobs and ends after those under way. */
+  /** Once aborted, the worker finishes its running jobs and ends. */
   readonly drain: AbortSignal
   readonly say?: (text: string) => void
 }
 
 /**
- * Makes evaluations that trainers submit, until it is drained. A worker that was stopped or cut off and lost its lease gives
- * up what is under way and starts again with a new lease. Throws if the database is away for too long.
+ * Makes the evaluations that trainers submit, until drained. A worker that lost its lease, because it was stopped or cut
+ * off, drops its running jobs and starts again with a new lease. Throws if the database is down for too long.
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   await migrateWork(options.database)
@@ -37,15 +37,15 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     const { lost } = await workUnderLease(options)
     if (!lost.aborted) continue
     if (!(lost.reason instanceof LeaseLost)) throw lost.reason
-    options.say?.('The lease has run out and others have the work. Starting again.')
+    options.say?.('The lease expired and other workers took over. Starting again.')
   }
 }
 
-/** Works until it is drained, the lease is lost or the queue fails. */
+/** Works until drained, the lease is lost or the queue fails. */
 async function workUnderLease(options: WorkerOptions): Promise<Lease> {
   const { database, name, calls, open, drain, say = () => {} } = options
   const leaseMs = (options.leaseSeconds ?? defaultLeaseSeconds) * 1000
-  // Twice as many jobs as calls, because some jobs wait for answers that others have asked for.
+  // Twice as many jobs as calls, because some jobs wait for calls of other jobs.
   const queue = await JobQueue.open(database, 2 * calls)
   await using ending = new AsyncDisposableStack()
   const lease = await Lease.take(database, { id: queue.id, name, version, calls }, leaseMs).catch(
@@ -83,7 +83,7 @@ async function workUnderLease(options: WorkerOptions): Promise<Lease> {
   })
   ending.defer(() => served.close())
   await bulletin.hear('magic_assignments', (digest) => {
-    // If this look fails, there is another one soon.
+    // If this fails, the next round looks again.
     if (digest === undefined || !served.knows(digest)) served.look().catch(() => {})
   })
   await served.look()
