@@ -73,6 +73,9 @@ test('magic organisations NAME tells source, differences and options', { timeout
   expect(stdout).toContain('SALT-NLP/DyLAN')
   expect(stdout).toContain('Differences from the source')
   expect(stdout).toMatch(/rounds=3 +layers at most/)
+  expect((await magic('organisations', 'searched')).stdout).toContain(
+    'The best fixed graph found by a search',
+  )
   expect((await magic('organisations', 'dilan')).stderr).toContain("There is no organisation 'dilan'")
 })
 
@@ -144,4 +147,23 @@ test('a dry run tells what it would take, and stores nothing', { timeout }, asyn
   expect((await magic('show', 'planned')).code).not.toBe(0)
   const needsRun = await magic('eval', ...words, '--organisation', 'trained')
   expect(needsRun.stderr).toContain("'trained' needs a run")
+})
+
+test('a dry run of a run tells what its searched graph would take', { timeout }, async () => {
+  const small = ['--train-size', '6', '--test-size', '4', '--name', 'priced', '--encoder', 'lexical']
+  const fast = ['--method', 'paper', '--updates', '3', '--trajectories', '4']
+  const trained = await magic('train', 'synthetic', ...small, ...fast, '--json')
+  expect(trained.code, trained.stderr).toBe(0)
+  const plan = await magic('eval', 'priced', '--organisation', 'trained,searched', '--dry-run', '--json')
+  expect(plan.code, plan.stderr).toBe(0)
+  const { organisations: rows } = JSON.parse(plan.stdout)
+  expect(rows.map(({ organisation }: { organisation: string }) => organisation)).toEqual([
+    'trained',
+    'searched, its search at most',
+    'searched',
+  ])
+  const done = await magic('eval', 'priced', '--organisation', 'searched', '--json')
+  const { spent } = JSON.parse(done.stdout).evaluations[0].search
+  expect(spent.calls).toBeGreaterThan(0)
+  expect(rows[1].calls).toBeGreaterThanOrEqual(spent.calls)
 })

@@ -40,6 +40,7 @@ interface Evaluations {
     readonly limit?: number
     readonly seed?: number
     readonly update?: number
+    readonly runsDir?: string
     readonly matched: boolean
     readonly workers?: boolean
     readonly transportFailures: TransportRule
@@ -62,7 +63,7 @@ export async function evaluateAll(evaluations: Evaluations): Promise<Evaluations
   const engine = { set, models, execution, tools, concurrency, folder, signal }
   const mark = isSimulated ? ' (simulated)' : ''
   const open = organisationsOf(folder, {
-    ...{ encoder, seed, update },
+    ...{ encoder, seed, update, runs: options.runsDir },
     tasks: splitOf(set, split).tasks.slice(0, limit),
   })
   const evaluated: EvaluatedOrganisation[] = []

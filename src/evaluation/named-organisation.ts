@@ -58,6 +58,8 @@ export interface NamedOrganisationOptions extends LoadOptions {
   readonly seed?: number
   /** The questions to evaluate; `shuffled` exchanges their graphs. */
   readonly tasks: readonly Task[]
+  /** The folder in which options such as `run=NAME` look for runs. Default: `MAGIC_RUNS_DIR`, else `runs`. */
+  readonly runs?: string
 }
 
 /** Opens organisations by name, with the run's roles and limits. */
@@ -74,7 +76,8 @@ export function organisationsOf(
     if (!isRunOrganisation(name)) {
       const { profile } = run
       const encoder = async () => options.encoder ?? (await chooseEncoder()).encoder
-      return openOrganisation(name, { library, profile, seed, encoder, trained: folder.path }, given)
+      const { runs } = options
+      return openOrganisation(name, { library, profile, seed, encoder, trained: folder.path, runs }, given)
     }
     if (name === 'chain') return { organisation: chainOrganisation(library, limits), about: {} }
     if (name === 'parallel') return { organisation: parallelOrganisation(library), about: {} }

@@ -5,7 +5,12 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
 import { graphKey } from '../graph/graph-key.ts'
-import { evaluationsOf, halvingRounds, successiveHalving } from '../learning/successive-halving.ts'
+import {
+  evaluationsOf,
+  type HalvingRound,
+  halvingRounds,
+  successiveHalving,
+} from '../learning/successive-halving.ts'
 import { embedQuestions, type TrainingQuestions } from '../learning/training-questions.ts'
 import { policyOptions } from '../learning/untrained-policy.ts'
 import type { GraphScore } from '../learning/update.ts'
@@ -20,7 +25,7 @@ import { budgetSettings } from '../settings/budget.ts'
 import type { TrainingSettings } from '../settings/training.ts'
 import { Budget, type Spent } from '../store/budget.ts'
 import { CallJournal } from '../store/call-journal.ts'
-import { RunError, type RunFolder } from '../store/run-folder.ts'
+import { RunError, type RunFolder, type RunRecord } from '../store/run-folder.ts'
 import { ledgerPlace, openRunLedger } from '../store/run-ledger.ts'
 import { carryOverSpending } from '../training/carry-over-spending.ts'
 import { claimFolder } from '../training/open-run.ts'
@@ -84,11 +89,7 @@ export async function searchGraph(options: SearchOptions): Promise<SearchOutcome
   checkPrice(parts, caps)
   const untrained = await loadPolicy(folder, { encoder: options.encoder, update: 0 })
   const questions = await embedQuestions(parts.set, untrained.encoder)
-  const planned = halvingRounds(questions.queries.length, paid)
-  if (planned.length === 0)
-    throw new RunError(
-      `The training of ${record.name} has paid for ${paid} graph evaluations: too few to compare even two graphs on its ${questions.queries.length} questions. Train it further, or leave out 'searched'.`,
-    )
+  const planned = plannedRounds(record, paid, questions.queries.length)
   const { training } = record
   const policy =
     untrained.policy ??
@@ -180,6 +181,20 @@ export async function searchGraph(options: SearchOptions): Promise<SearchOutcome
       return { ended: 'interrupted', used: budget.spent }
     throw error
   }
+}
+
+/** The number of evaluations a search on so many training questions takes at most. Calls no model. */
+export function searchEvaluations(folder: RunFolder, questions: number): number {
+  const { record, evaluations } = runOverview(folder)
+  return evaluationsOf(plannedRounds(record, evaluations, questions))
+}
+
+function plannedRounds({ name }: RunRecord, paid: number, questions: number): HalvingRound[] {
+  const rounds = halvingRounds(questions, paid)
+  if (rounds.length > 0) return rounds
+  throw new RunError(
+    `The training of ${name} has paid for ${paid} graph evaluations: too few to compare even two graphs on its ${questions} questions. Train it further, or leave out 'searched'.`,
+  )
 }
 
 /** The graph found, as an organisation. */

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Library } from '../library/library.ts'
 import { Problem } from '../problem.ts'
 import { readLines } from '../store/durable-file.ts'
-import { findRun } from '../store/run-folder.ts'
+import type { RunFolder } from '../store/run-folder.ts'
 import { atomicRoles } from './agents.ts'
 
 const trialHeader = z.object({
@@ -23,8 +23,9 @@ const trialRecord = z.object({
  * The paper's team selection: the roles with the highest importance, summed over the questions of a trial. The trial is DyLAN
  * with a larger team, as `magic eval` has stored it with a run; on training questions, if there is such an evaluation.
  */
-export function teamFromTrial(trial: string, size: number, library: Library): string[] {
-  const { evaluationsFolder, path } = findRun(trial)
+export function teamFromTrial(trial: RunFolder, size: number, library: Library): string[] {
+  const { evaluationsFolder, path } = trial
+  if (!existsSync(path)) throw new Problem(`There is no run in ${path} to take dylan's trial from.`)
   const trials = (existsSync(evaluationsFolder) ? readdirSync(evaluationsFolder) : [])
     .map((name) => join(evaluationsFolder, name))
     .filter((folder) => existsSync(join(folder, 'evaluation.json')))

@@ -7,6 +7,7 @@ import { prompt } from '../library/prompt.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { shuffled } from '../numerics/shuffled.ts'
 import { Problem } from '../problem.ts'
+import { findRun } from '../store/run-folder.ts'
 import { diversity, type Member, membersOf } from './agents.ts'
 import { teamFromTrial } from './dylan-team.ts'
 import { defineOrganisation } from './organisation.ts'
@@ -41,9 +42,10 @@ export const dylan = defineOrganisation({
       .describe('for teamSelection=paper: the run whose stored evaluation of a larger dylan is the trial'),
     team: z.array(z.string()).optional().describe('for teamSelection=paper, from code: the roles themselves'),
   }),
-  drive({ library, profile, seed }, options) {
+  drive({ library, profile, seed, runs }, options) {
     const count = options.agents ?? (profile.id === 'mmlu_pro' ? 7 : 4)
-    const team = options.teamSelection === 'paper' ? selectedTeam(library, count, options) : undefined
+    const team =
+      options.teamSelection === 'paper' ? selectedTeam(library, count, { ...options, runs }) : undefined
     const members =
       team?.map((role, place) => ({ role, agent: place + 1 })) ?? membersOf(library, count, options.diversity)
     return (context) => run(context, members, options.rounds, seed)
@@ -53,10 +55,14 @@ export const dylan = defineOrganisation({
 function selectedTeam(
   library: Library,
   size: number,
-  { team, trial }: { readonly team?: readonly string[]; readonly trial?: string },
+  {
+    team,
+    trial,
+    runs,
+  }: { readonly team?: readonly string[]; readonly trial?: string; readonly runs?: string },
 ): readonly string[] {
   if (team !== undefined) return team
-  if (trial !== undefined) return teamFromTrial(trial, size, library)
+  if (trial !== undefined) return teamFromTrial(findRun(trial, runs), size, library)
   throw new Problem(
     'dylan with teamSelection=paper needs a trial: the run that holds an evaluation of a larger team, as in dylan:teamSelection=paper:trial=first.',
   )

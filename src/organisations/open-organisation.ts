@@ -46,7 +46,7 @@ export function organisationCalled(name: string): OrganisationDefinition {
   const found = organisations.find((one) => one.name === name)
   if (found !== undefined) return found
   throw new Problem(
-    `There is no organisation '${name}'. There are: ${organisations.map((one) => one.name).join(', ')}.`,
+    `There is no organisation '${name}'. \`magic organisations\` lists them; these need no run: ${organisations.map((one) => one.name).join(', ')}.`,
   )
 }
 

@@ -54,8 +54,10 @@ export interface OrganisationMeans {
   readonly seed: number
   /** Opens the text encoder; for those that read texts. */
   readonly encoder: () => Promise<FrozenTextEncoder>
-  /** The folder that its training has filled, if there was one. */
+  /** The folder of the run that has trained it, if there is one. */
   readonly trained?: string
+  /** The folder in which options such as `run=NAME` look for runs. Default: `MAGIC_RUNS_DIR`, else `runs`. */
+  readonly runs?: string
 }
 
 /** What a learner is made for. */

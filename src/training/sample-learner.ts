@@ -7,10 +7,13 @@ import { deriveRandom } from '../numerics/random.ts'
 import { splitOf, type TaskSet } from '../tasks/task-set.ts'
 import type { TrainingSample } from './estimate.ts'
 
-/** Enough for a mean over updates that differ, such as those that run candidates and those that only learn. */
-const sampledUpdates = 20
+/**
+ * Most trainings have no more, so all of theirs are run: on few questions, later updates repeat many graphs of earlier
+ * ones, which a sample would not show. Takes seconds.
+ */
+const sampledUpdates = 200
 
-/** Runs a few updates of a learning organisation, spread over its training. Optimizer steps are skipped where it allows. */
+/** Runs updates of a learning organisation: all, or some spread over its training. Skips optimizer steps if it can. */
 export async function sampleLearner(
   organisation: LearnerSource,
   {

@@ -118,6 +118,19 @@ test('beside others it is named with the run that has trained it, and refused wi
     ...['--runs-dir', runs, '--json'],
   )
   expect(beside.code, beside.stderr).toBe(0)
+  // A name is looked for in the folder that the command uses.
+  for (const more of [[], ['--dry-run']]) {
+    const named = await magic(
+      ...['eval', 'r-gfm', '--organisation', 'gptswarm:run=gptswarm', '--limit', '2', ...more],
+      ...['--runs-dir', runs, '--json'],
+    )
+    expect(named.code, named.stderr).toBe(0)
+  }
+  const trial = await magic(
+    ...['eval', 'r-gfm', '--organisation', 'dylan:teamSelection=paper:trial=gptswarm', '--dry-run'],
+    ...['--runs-dir', runs],
+  )
+  expect(trial.stderr).toContain(`The trial in ${join(runs, 'gptswarm')} tells the importance of 0 roles`)
 })
 
 test('settings of policies mean nothing to it, and a cap ends it', async () => {
@@ -202,6 +215,17 @@ describe('a pool of models', () => {
     const wrong = await magic('train', ...router, questions, '--models', 'nobody/x', '--runs-dir', runs)
     expect(wrong.stderr).toContain("'nobody/x' is no model")
   })
+})
+
+test('where few questions come up again and again, a dry run counts what is reused', async () => {
+  const words = ['train', questions, '--organisation', 'gptswarm:iterations=60', '--encoder', 'lexical']
+  const dry = await magic(...words, '--runs-dir', runs, '--dry-run', '--json')
+  const { calls } = JSON.parse(dry.stdout)
+  const real = await magic(...words, '--runs-dir', runs, '--name', 'reusing', '--json')
+  const { spent } = JSON.parse(real.stdout)
+  expect(spent.calls).toBeGreaterThan(calls.low)
+  expect(spent.calls).toBeLessThan(calls.high)
+  expect(calls.expected / spent.calls).toBeLessThan(1.5)
 })
 
 test('a dry run estimates every system', async () => {

@@ -2,6 +2,7 @@ import { lexicalEncoder } from '../../encoder/lexical-encoder.ts'
 import { type EvaluatedOrganisation, evaluate } from '../../evaluation/evaluate.ts'
 import { disturbed } from '../../evaluation/interventions.ts'
 import { isRunOrganisation, organisationsOf } from '../../evaluation/named-organisation.ts'
+import { searchEvaluations } from '../../evaluation/search-graph.ts'
 import type { Library } from '../../library/library.ts'
 import type { ChatModel, ModelIdentity } from '../../models/chat-model.ts'
 import { addCosts, type Cost } from '../../models/prices.ts'
@@ -52,26 +53,40 @@ export async function tellEvaluationPlan(
   const { set, identity, pool, execution, open, library, seed } = await opened(place, options)
   const questions = splitOf(set, options.split).tasks.slice(0, options.limit).length
   const sampled = Math.min(sampledQuestions, questions)
-  const parts = simulatedParts(set, options.split, {})
-  const named = (one: ModelIdentity): ChatModel => ({
-    identity: one,
-    ask: (request, signal) => parts.model.ask(request, signal),
-  })
-  const models = pool && Object.fromEntries(Object.entries(pool).map(([name, one]) => [name, named(one)]))
+  const sample = (one: NamedOrganisation, split: string, tasks: number) => {
+    const parts = simulatedParts(set, split, {})
+    const named = (as: ModelIdentity): ChatModel => ({
+      identity: as,
+      ask: (request, signal) => parts.model.ask(request, signal),
+    })
+    const models = pool && Object.fromEntries(Object.entries(pool).map(([name, as]) => [name, named(as)]))
+    return evaluate({
+      ...{ set: parts.set, model: named(identity), models, execution, sandbox: null, concurrency: 1000 },
+      ...{ ...one, split, tasks },
+    })
+  }
+  const plannedSearch = async (one: NamedOrganisation) => {
+    const training = splitOf(set, 'train').tasks.length
+    const tried = Math.min(sampledQuestions, training)
+    const report = await sample(one, 'train', tried)
+    const search = { ...report, organisation: 'searched, its search at most' }
+    return scaled(search, searchEvaluations(place as RunFolder, training) / tried)
+  }
   const interventions = givenInterventions(options, library)
   const queue = [...given]
   const evaluated: EvaluatedOrganisation[] = []
   const planned: PlannedEvaluation[] = []
   for (let at = 0; at < queue.length; at += 1) {
     const { name, options: wanted } = queue[at]!
-    const one = isGraphFile(name) ? await openGraphFile(name, library) : await open(name, wanted)
-    const { organisation, about, disturbance } = disturbed(one, interventions, seed)
-    const report = await evaluate({
-      ...{ set: parts.set, model: named(identity), models, execution, sandbox: null, concurrency: 1000 },
-      ...{ organisation, about, disturbance, split: options.split, tasks: sampled },
-    })
+    const isSearched = name === 'searched'
+    // A search tries graphs of the untrained policy, so these stand for them and for the one it finds.
+    const one = isGraphFile(name)
+      ? await openGraphFile(name, library)
+      : await open(isSearched ? 'untrained' : name, wanted)
+    if (isSearched) planned.push(await plannedSearch(one))
+    const report = await sample(disturbed(one, interventions, seed), options.split, sampled)
     evaluated.push(report)
-    planned.push(scaled(report, questions / sampled))
+    planned.push(scaled(isSearched ? { ...report, organisation: name } : report, questions / sampled))
     if (options.matched && at === queue.length - 1) queue.push(...nextMatched(evaluated, queue))
   }
   const total = planned.reduce(added)
@@ -95,6 +110,8 @@ export async function tellEvaluationPlan(
         tableLines({ columns: ['organisation', 'calls', 'tokens in', 'tokens out', 'cost'], rows }, screen),
         '',
         `Based on ${counted(sampled, 'question')} per organisation, run on the simulated model. An interrupted evaluation continues and takes less. A model that writes longer replies costs more.`,
+        given.some(({ name }) => name === 'searched') &&
+          "The search takes less where the run's ledger already has a graph's result.",
       ]
     },
   )
@@ -117,7 +134,7 @@ async function opened(place: RunFolder | string, options: EvalOptions): Promise<
   const { settings, execution } = givenSettings(options, configuration)
   const { library, profile } = set
   const seed = options.seed ?? settings.seed ?? 42
-  const means = { library, profile, seed, encoder: async () => lexicalEncoder }
+  const means = { library, profile, seed, encoder: async () => lexicalEncoder, runs: options.runsDir }
   return {
     ...{ set, library, seed, identity: modelIdentity(options, configuration) },
     pool: await poolIdentities(poolSource(options, configuration?.models)),
@@ -136,20 +153,15 @@ async function openedRun(folder: RunFolder, options: EvalOptions): Promise<Opene
   const seed = options.seed ?? run.training.seed
   const tasks = splitOf(set, options.split).tasks.slice(0, options.limit)
   const encoder = await encoderOfRun(run, () => {})
-  const open = organisationsOf(folder, { encoder, seed: options.seed, update: options.update, tasks })
+  const { seed: givenSeed, update, runsDir: runs } = options
+  const open = organisationsOf(folder, { encoder, seed: givenSeed, update, tasks, runs })
   const pool = poolSource(options, undefined) ?? (run.source?.['models'] as unknown as PoolSource | undefined)
   return {
     ...{ set, library: folder.readLibrary(run), seed },
     identity: options.model === undefined ? (run.model as ModelIdentity) : modelIdentity(options, undefined),
     pool: await poolIdentities(pool),
     execution: run.execution,
-    async open(name, given) {
-      if (name === 'searched')
-        throw new UsageError(
-          "--dry-run cannot tell what 'searched' takes. Its search costs at most what the training did; see `magic show`.",
-        )
-      return open(name, given)
-    },
+    open,
   }
 }
 

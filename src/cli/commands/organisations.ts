@@ -1,5 +1,10 @@
 import { Command } from 'commander'
-import { runOrganisationNames, runOrganisationSentences } from '../../evaluation/named-organisation.ts'
+import {
+  isRunOrganisation,
+  type RunOrganisationName,
+  runOrganisationNames,
+  runOrganisationSentences,
+} from '../../evaluation/named-organisation.ts'
 import { organisations } from '../../organisations/list.ts'
 import { organisationCalled } from '../../organisations/open-organisation.ts'
 import type { OrganisationDefinition } from '../../organisations/organisation.ts'
@@ -29,15 +34,31 @@ export function organisationsCommand(): Command {
         ],
       }),
     )
-    .action((name: string | undefined, options: { readonly json: boolean }) =>
-      name === undefined ? list(options) : showOne(organisationCalled(name), options),
-    )
+    .action((name: string | undefined, options: { readonly json: boolean }) => {
+      if (name === undefined) list(options)
+      else if (isRunOrganisation(name)) showOneOfRuns(name, options)
+      else showOne(organisationCalled(name), options)
+    })
 }
 
 function toldOf(one: OrganisationDefinition) {
   const { name, category, description, fidelity, source, differences } = one
   const told = { name, category, kind: kindOf(one), description, fidelity, source, differences }
   return { ...told, options: optionsOf(one) }
+}
+
+function showOneOfRuns(name: RunOrganisationName, options: { readonly json: boolean }): void {
+  const description = runOrganisationSentences[name]
+  printResult(
+    options,
+    () => ({ organisations: [], ofRuns: [{ name, description }] }),
+    (screen) => [
+      `${screen.paint('bold', name)}  (an organisation of a run)`,
+      indented(description, screen),
+      '',
+      `Evaluate it with \`magic eval RUN --organisation ${name}\`.`,
+    ],
+  )
 }
 
 function showOne(one: OrganisationDefinition, options: { readonly json: boolean }): void {

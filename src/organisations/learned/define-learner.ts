@@ -25,10 +25,10 @@ export function defineLearner<Options extends z.ZodObject>(definition: LearnerDe
     ...definition,
     options,
     learner: (means: LearnerMeans, given: unknown) => learner(means, definition.options.parse(given)),
-    async organise({ library, profile, seed, encoder: open, trained }, given) {
+    async organise({ library, profile, seed, encoder: open, trained, runs }, given) {
       const { run } = given as { readonly run?: string }
       const folder =
-        run !== undefined ? findRun(run) : trained === undefined ? undefined : new RunFolder(trained)
+        run !== undefined ? findRun(run, runs) : trained === undefined ? undefined : new RunFolder(trained)
       const record = folder?.exists ? folder.readRecord() : undefined
       if (folder === undefined || record?.organisation?.name !== name)
         throw new Problem(
