@@ -136,7 +136,7 @@ export class CallJournal {
   }
 }
 
-/** Records spending from before the journal existed, so that it counts when the journal is opened. */
+/** Records spending from before the journal existed, so that it counts once the journal is opened. */
 export function noteSpent(path: string, sum: SpentSum): void {
   const file = new LineFile(path)
   file.append(sum)

@@ -4,7 +4,7 @@ import { exitCode, Problem } from '../problem.ts'
 export class DiskError extends Problem {
   constructor(path: string, bytes: number, cause: NodeJS.ErrnoException) {
     const code = cause.code || cause.message
-    const need = bytes === 0 ? '' : `; ${bytes} bytes were to be written`
+    const need = bytes === 0 ? '' : `; ${bytes} bytes to write`
     super(
       `${path} could not be written (${code}${need}). ${remedyOf(code)} and resume; what was there before is intact.`,
       { cause, exitCode: exitCode.disk },

@@ -43,7 +43,7 @@ test('a full disk is told with its remedy, and the file stays as it was', () => 
   // Writing to this device fails with ENOSPC, as on a disk without room.
   symlinkSync('/dev/full', `${path}.unfinished`)
   expect(() => writeWhole(path, 'lost')).toThrow(
-    `${path} could not be written (ENOSPC; 4 bytes were to be written). Free some disk space and resume; what was there before is intact.`,
+    `${path} could not be written (ENOSPC; 4 bytes to write). Free some disk space and resume; what was there before is intact.`,
   )
   expect(readFileSync(path, 'utf8')).toBe('kept')
 })

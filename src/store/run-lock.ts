@@ -99,7 +99,7 @@ function take(database: DatabaseSync, token: string): boolean {
 
 async function holderIn(database: DatabaseSync, path: string): Promise<LockHolder | undefined> {
   const read = () => database.prepare('SELECT pid, host, since FROM holder').get()
-  // It may be being written, or not exist yet.
+  // The row may not exist yet, or be locked by its writer.
   const row = await patiently(read, { path, patienceMs: 200 }).catch(() => undefined)
   return row && ({ ...row } as unknown as LockHolder)
 }

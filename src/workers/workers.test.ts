@@ -120,7 +120,7 @@ test('a worker with another model refuses by name, and the trainer tells its per
   const score = there.evaluator.evaluate(one, 'shelf-0')
   while (!there.said.some((text) => text.includes('stranger')))
     await new Promise((done) => setTimeout(done, 50))
-  expect(there.said.join(' ')).toMatch(/Worker stranger refuses this run: it asks .*another, the run /)
+  expect(there.said.join(' ')).toMatch(/Worker stranger refuses this run: it calls .*another, the run /)
   await there.work(tinyModel, { name: 'fitting' })
   await score
 })

@@ -234,7 +234,7 @@ test('by the command line: train there, move here, resume, and no word tells the
   const refused = await magicWith(wrong, 'ledger', 'list')
   const doctor = await magicWith(wrong, 'doctor')
   said.push(doctor.stdout, doctor.stderr)
-  expect(doctor.stdout).toMatch(/✗ ledger +The PostgreSQL at .* refuses user or password/)
+  expect(doctor.stdout).toMatch(/✗ ledger +The PostgreSQL at .* rejects the user or password/)
   said.push(refused.stdout, refused.stderr)
   expect(refused).toMatchObject({ code: 2 })
   expect(said.join()).not.toMatch(/Pa55/)

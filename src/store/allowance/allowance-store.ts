@@ -2,59 +2,58 @@ import type { TokenUsage } from '../../models/usage.ts'
 import { exitCode, Problem } from '../../problem.ts'
 import type { BudgetSettings } from '../../settings/budget.ts'
 
-/** A call that somebody wants to make, with the most that it can use. */
+/** A request to make a call, with its maximum usage. */
 export interface Claim {
-  /** Unique: whoever asks twice with the same one has one call. */
+  /** Unique. Asking again with the same id is still one call. */
   readonly id: string
-  /** Tokens, estimated on the high side. */
+  /** Input tokens, estimated generously. */
   readonly input: number
-  /** The limit on the tokens of the reply. */
+  /** Limit on the tokens of the reply. */
   readonly output: number
-  /** What those would cost. */
+  /** Cost of both. */
   readonly money: number
 }
 
-/** What became of a call that was allowed. */
+/** How an admitted call ended. */
 export interface Ended {
   readonly id: string
-  /** It was answered. */
   readonly isAnswered: boolean
-  /** As the server told it, with its price. */
+  /** Usage as the server reported it, with its cost. */
   readonly used?: TokenUsage & { readonly money: number }
-  /** It may have been charged, but nobody told. The most that it can have used counts. */
+  /** It may have been charged without reporting usage, so its maximum counts. */
   readonly isUnknown: boolean
-  /** The provider was asked too often; it wants to be left alone for so long. */
+  /** The provider's rate limit was hit; wait this long. */
   readonly refusedMs?: number
 }
 
-/** The first so many of those who asked may go. The others ask again after a while, or never, if a cap is reached. */
+/** The first `admitted` claims may go ahead. The others ask again after `waitMs`, or never if a cap is reached. */
 export interface TakenCalls {
   readonly admitted: number
   readonly waitMs: number
   readonly cap?: SharedCap
 }
 
-/** How long a run has worked is its trainer's own affair. */
+/** Working time is not shared: each trainer counts its own. */
 export type SharedCap = Exclude<keyof BudgetSettings, 'minutes'>
 export type SharedCaps = Readonly<Partial<Record<SharedCap, number>>>
 
-/** A provider's limits; without one there is none until the provider refuses. */
+/** A provider's limits. An absent one means no limit until the provider refuses. */
 export interface RateLimits {
   readonly requestsPerMinute?: number
   readonly tokensPerMinute?: number
 }
 
-/** What an account has used, over all who called. */
+/** An account's usage, summed over all callers. */
 export interface Sums extends TokenUsage {
   readonly calls: number
   readonly money: number
-  /** Attempts that may have been charged: they told nothing, or their caller was never heard of again. */
+  /** Attempts that may have been charged: they reported no usage, or their caller disappeared. */
   readonly unknown: { readonly attempts: number; readonly tokens: number; readonly money: number }
-  /** Calls under way, with the most that they can use. */
+  /** Calls in flight, with their maximum usage. */
   readonly reserved: { readonly calls: number; readonly tokens: number; readonly money: number }
 }
 
-/** What was used between two looks at an account. */
+/** Usage between two readings of an account. */
 export function sumsSince(before: Sums, now: Sums): Sums {
   const less = <Fields extends Readonly<Record<string, unknown>>>(one: Fields, other: Fields): Fields => {
     const numbers = Object.keys(one).filter((name) => typeof one[name] === 'number')
@@ -67,46 +66,46 @@ export function sumsSince(before: Sums, now: Sums): Sums {
 }
 
 /**
- * Where a budget and a provider's limits are kept for all who share them: an account, of a run, and a limiter, of a model. A
- * call is admitted while what is spent is below every cap, so a cap is passed by no more than the calls in flight; and evenly
- * over the minute, so that no minute has more than the limits.
+ * Budgets and rate limits shared by all callers: an account per run, a limiter per model. A call is admitted while spending
+ * is below every cap, so a cap can be exceeded only by the calls in flight. Calls are spread evenly over each minute, so that
+ * no minute exceeds the limits.
  */
 export interface AllowanceStore {
   setCaps(caps: SharedCaps): Promise<void>
-  /** What is not stated stays as it was: others who ask the same model may have stated it. */
+  /** Absent limits keep their value, since other callers of the model may have set them. */
   setLimits(limits: RateLimits): Promise<void>
-  /** What is admitted and not settled within `leaseMs` counts as possibly spent, until it is settled after all. */
+  /** A call not settled within `leaseMs` counts as possibly charged, until it is settled after all. */
   take(claims: readonly Claim[], leaseMs: number): Promise<TakenCalls>
-  /** Each once: what is told again changes nothing. */
+  /** Each call settles once; repeats are ignored. */
   settle(ended: readonly Ended[]): Promise<void>
   sums(): Promise<Sums>
 }
 
-/** A cap forbids further calls. Everything is kept, and a resume with a higher cap goes on. */
+/** A cap allows no further calls. Nothing is lost: the run can be resumed with a higher cap. */
 export class CapReachedError extends Problem {
   readonly cap: SharedCap
 
   constructor(cap: SharedCap) {
-    super(`The cap on ${cap} is reached. Resume with a higher one to go on.`, {
+    super(`The cap on ${cap} is reached. Resume with a higher cap to continue.`, {
       exitCode: exitCode.capReached,
     })
     this.cap = cap
   }
 }
 
-// How evenly: the numbers are the same in every store.
+// How calls are spread over time. All stores use the same numbers.
 
-/** A call may come so much before its turn: a hundredth of a minute. */
+/** How early a call may start: a hundredth of a minute. */
 export const slackMs = 600
-/** Tokens of a reply before there was any. */
+/** Assumed tokens of a reply before the first one. */
 export const usualOutput = 500
-/** How much the newest reply counts in the average. */
+/** Weight of the newest reply in the moving average. */
 export const newestShare = 0.1
-/** Over how long the rate is looked at that a provider has refused. */
+/** Window for measuring the rate at which a provider refused. */
 export const recentMs = 20_000
-/** A provider that refuses gets this part of what it was asked then. */
+/** After a refusal, the rate drops to this share of the measured one. */
 export const refusedShare = 0.8
-/** Refusals that come together are one. */
+/** Refusals within this time count as one. */
 export const refusalMs = 5000
-/** Then, each minute, so many times as much, up to the limits. */
+/** After that the rate grows by this factor per minute, up to the limits. */
 export const growthPerMinute = 1.5

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AllowanceStore, Claim, Ended, RateLimits, Sums } from './allowance-store.ts'
 
-/** A store that starts empty, and a second hand on the same account and limiter. */
+/** An empty store, and a second one on the same account and limiter. */
 export interface SharedStores {
   readonly one: AllowanceStore
   readonly other: AllowanceStore
@@ -26,7 +26,7 @@ const nothing: Sums = {
   reserved: { calls: 0, tokens: 0, money: 0 },
 }
 
-/** What every store of allowances does. */
+/** Tests that every allowance store must pass. */
 export function allowanceContract(make: () => Promise<SharedStores>): void {
   describe('a budget', () => {
     test('without caps and limits lets everybody go, and counts', async () => {

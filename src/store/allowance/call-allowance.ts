@@ -8,13 +8,13 @@ import { chargeOf, mostOf } from '../budget.ts'
 import { Batches } from '../ledger/batches.ts'
 import { type AllowanceStore, CapReachedError, type Claim, type Ended } from './allowance-store.ts'
 
-/** So many ask the store at once. */
+/** Maximum claims per request to the store. */
 const largestAsk = 64
 
-/** Nobody waits longer without asking again: what was reserved too high comes back meanwhile. */
+/** Maximum time between requests to the store: overestimated reservations are returned meanwhile. */
 const longestWaitMs = 250
 
-/** How long a provider is left alone that refuses without saying for how long. */
+/** Pause after a refusal without `retry-after`. */
 const usualRefusalMs = 1000
 
 interface Waiting {
@@ -25,7 +25,7 @@ interface Waiting {
   isGone: boolean
 }
 
-/** Lets the calls of this process wait for their turn in a store that others may share. First come, first served. */
+/** Makes the calls of this process wait for their turn in a possibly shared store, in order of arrival. */
 export class CallAllowance implements Allowance {
   readonly #store: AllowanceStore
   readonly #price: RunPrice | undefined
@@ -37,7 +37,7 @@ export class CallAllowance implements Allowance {
   #lastSettled: Promise<void> = Promise.resolve()
   #failure: unknown
 
-  /** `leaseMs` is longer than any attempt takes. */
+  /** `leaseMs` must be longer than any attempt takes. */
   constructor(
     store: AllowanceStore,
     { price, leaseMs, clock = systemClock }: { price?: RunPrice; leaseMs: number; clock?: Clock },
@@ -57,7 +57,7 @@ export class CallAllowance implements Allowance {
     signal?: AbortSignal,
     model?: ModelIdentity,
   ): Promise<((reply: ChatReply) => void) | undefined> {
-    // What could not be written down must not go on unnoticed.
+    // If spending could not be recorded, allow no further calls.
     if (this.#failure !== undefined) throw this.#failure
     if (signal?.aborted === true) return undefined
     const most = mostOf(request)
@@ -78,7 +78,7 @@ export class CallAllowance implements Allowance {
     return await promise.finally(() => signal?.removeEventListener('abort', leave))
   }
 
-  /** Resolves once everything that has ended is written down. */
+  /** Resolves once every ended call is recorded. */
   async settled(): Promise<void> {
     await this.#pumping
     await this.#settlements.settled()
@@ -86,13 +86,13 @@ export class CallAllowance implements Allowance {
   }
 
   async #pump(): Promise<void> {
-    // Those who come in the same turn ask together.
+    // Batches the requests of one turn of the event loop.
     await new Promise(setImmediate)
     for (;;) {
       const asking = this.#asking()
       if (asking.length === 0) return
       try {
-        // The store must know of what has ended before: else a cap is passed by more than the calls in flight.
+        // Record ended calls first; otherwise a cap could be exceeded by more than the calls in flight.
         await this.#lastSettled
         const claims = asking.map(({ claim }) => claim)
         const { admitted, waitMs, cap } = await this.#store.take(claims, this.#leaseMs)
@@ -106,7 +106,7 @@ export class CallAllowance implements Allowance {
     }
   }
 
-  /** The first in the queue; those who left are not asked for. */
+  /** The first in the queue, without those that were cancelled. */
   #asking(): Waiting[] {
     const here = this.#queue.filter(({ isGone }) => !isGone)
     this.#queue.splice(0, this.#queue.length, ...here)
@@ -126,7 +126,7 @@ export class CallAllowance implements Allowance {
   }
 
   #settle(ended: Ended): void {
-    // They are written down in order: once the last one is, all are.
+    // Recorded in order, so once the last one is, all are.
     this.#lastSettled = this.#settlements.add(ended).catch((error) => {
       this.#failure ??= error
     })

@@ -19,7 +19,7 @@ import {
 interface Reservation {
   readonly tokens: number
   readonly money: number
-  /** What the limiter has counted for it. */
+  /** Tokens the limiter has counted for it. */
   readonly expected: number
   readonly expiresAt: number
   isLost: boolean
@@ -27,7 +27,7 @@ interface Reservation {
 
 const minute = 60_000
 
-/** For the calls of one process. What stands here in TypeScript stands for PostgreSQL in `allowance-tables.ts`. */
+/** For the calls of one process. `allowance-tables.ts` has the same logic in SQL. */
 export class MemoryAllowanceStore implements AllowanceStore {
   readonly #now: () => number
   readonly #reservations = new Map<string, Reservation>()
@@ -42,7 +42,7 @@ export class MemoryAllowanceStore implements AllowanceStore {
   #recent = { count: 0, at: 0 }
   #averageOutput: number | undefined
 
-  /** `now` in milliseconds, of a clock that only goes forward. */
+  /** `now` is monotonic, in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
   }
@@ -75,7 +75,7 @@ export class MemoryAllowanceStore implements AllowanceStore {
       if (waitMs > 0) break
       const { id, input, output, money } = claims[admitted]!
       const expected = input + Math.min(output, this.#averageOutput ?? usualOutput)
-      // Infinity divides to nothing: without a limit nobody waits.
+      // Without a limit, `perMinute` is Infinity and this adds 0.
       this.#nextRequest = Math.max(this.#nextRequest, now) + minute / perMinute
       this.#nextToken = Math.max(this.#nextToken, now) + (expected * minute) / (tokensPerMinute ?? Infinity)
       this.#reservations.set(id, {

@@ -23,7 +23,7 @@ export class PostgresAllowanceStore implements AllowanceStore {
     this.#limiter = limiter
   }
 
-  /** `account` is whose budget it is, `limiter` whose limits they are: all who name the same share it. */
+  /** All callers that name the same `account` share its budget; the same `limiter`, its rate limits. */
   static async open(
     database: Database,
     { account, limiter }: { readonly account: string; readonly limiter: string },

@@ -90,7 +90,9 @@ describe('a download', () => {
   test('from an address with a password is refused without showing it', async () => {
     const url = 'https://me:hush@example.org/file'
     const refused = fetchFile(quick, { url })
-    await expect(refused).rejects.toThrow(/^https:\/\/example\.org\/file: an address with a user or password/)
+    await expect(refused).rejects.toThrow(
+      /^https:\/\/example\.org\/file: the address must not contain a user or password/,
+    )
   })
 
   test('from a server that is gone is not tried again', async () => {
@@ -129,12 +131,12 @@ describe('a download', () => {
     server.misdeeds.push(...Array.from({ length: 9 }, () => ({ status: 302, location: '/file' })))
     await expect(fetchFile()).rejects.toThrow(/redirects more than 5 times/)
     server.misdeeds.length = 0
-    await expect(fetchFile(quick, { url: 'http://example.org/file' })).rejects.toThrow(/only https is used/)
+    await expect(fetchFile(quick, { url: 'http://example.org/file' })).rejects.toThrow(/must use https/)
   })
 
   test('that is refused is not asked for again', async () => {
     for (const [status, problem] of [
-      [404, /not there/],
+      [404, /does not exist/],
       [401, /HF_TOKEN/],
       [418, /status 418/],
     ] as const) {

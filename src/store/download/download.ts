@@ -194,13 +194,13 @@ function allowed(address: string, start: string): URL {
   const url = URL.parse(address)
   if (url === null) throw new DownloadError(start, 'is not a web address.')
   if (url.username !== '' || url.password !== '')
-    throw new DownloadError(start, 'an address with a user or password is not used; give a token instead.')
+    throw new DownloadError(start, 'the address must not contain a user or password; give a token instead.')
   const isLoopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname)
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback)) return url
   throw new DownloadError(
     start,
     address === start
-      ? 'only https is used, and http on this machine.'
+      ? 'the address must use https, or http on this machine.'
       : `redirects to ${url.protocol}//${url.host}, which is neither https nor this machine.`,
   )
 }
@@ -210,7 +210,7 @@ function refusal(url: string, { status, headers }: Response): DownloadError {
   const reason = code !== null && /^\w+$/.test(code) ? ` (${code})` : ''
   let remedy = '.'
   if (status === 401 || status === 403) remedy = '; for a hub file, set HF_TOKEN to a token that may read it.'
-  if (status === 404) remedy = '; it is not there (any more).'
+  if (status === 404) remedy = '; the file does not exist (any more).'
   const transient = status === 408 || status === 429 || status >= 500
   return new DownloadError(url, `status ${status}${reason}${remedy}`, { transient })
 }

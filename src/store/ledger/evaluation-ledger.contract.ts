@@ -8,7 +8,7 @@ import type { Evaluation, EvaluationKey } from './evaluation.ts'
 import type { Ledger } from './ledger.ts'
 import { memoryIn } from './ledger-memory.ts'
 
-/** What every ledger does. `make` opens an empty one. */
+/** Tests that every ledger must pass. `make` opens an empty one. */
 export function ledgerContract(make: () => Promise<Ledger>): void {
   const opened: Ledger[] = []
   const open = async () => {

@@ -35,7 +35,7 @@ const schema = `
     reply TEXT NOT NULL, -- JSON
     crc INTEGER NOT NULL
   ) STRICT;
-  -- For the sum over all: it is read instead of the replies.
+  -- Sums over all replies read only this index.
   CREATE INDEX reply_usage ON replies (
     json_extract(reply, '$.usage.input'),
     json_extract(reply, '$.usage.cachedInput'),
@@ -152,7 +152,7 @@ function formatOf(database: DatabaseSync, path: string): number | undefined {
 function makeDurable(database: DatabaseSync, path: string): void {
   const mode = database.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode']
   if (mode !== 'wal' && mode !== 'memory')
-    throw new LedgerError(`${path} is where SQLite cannot share memory. Use a folder on a local disk.`)
+    throw new LedgerError(`SQLite cannot use shared memory at ${path}. Use a folder on a local disk.`)
   database.exec('PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864')
 }
 
@@ -184,7 +184,7 @@ function assertSoundSqlite(database: DatabaseSync): void {
   const version = String(database.prepare('SELECT sqlite_version() AS version').get()?.['version'])
   if (isSoundSqlite(version)) return
   throw new LedgerError(
-    `This Node.js (${process.version}) brings SQLite ${version}, which can damage a file that several connections use. Update Node.js to one with SQLite 3.51.3 or newer (\`node -p process.versions.sqlite\`).`,
+    `This Node.js (${process.version}) has SQLite ${version}, which can damage a file used by several connections. Update Node.js to one with SQLite 3.51.3 or newer (\`node -p process.versions.sqlite\`).`,
   )
 }
 

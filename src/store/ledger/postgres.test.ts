@@ -139,7 +139,7 @@ describe('opening', () => {
   })
 
   test.for([
-    ['a wrong password', (good: string) => good.replace('canary', 'wrong'), /refuses user or password/],
+    ['a wrong password', (good: string) => good.replace('canary', 'wrong'), /rejects the user or password/],
     ['no such database', (good: string) => `${good}x`, /has no such database/],
   ] as const)('%s is told at once, without the password', async ([, change, message]) => {
     const failure = await Database.open(new PostgresAddress(change(address))).catch((error) => error)
@@ -160,7 +160,7 @@ describe('opening', () => {
     'what is no address is told without being repeated: %s',
     (text) => {
       expect(() => new PostgresAddress(text, 'MAGIC_LEDGER')).toThrow(
-        /^MAGIC_LEDGER is no address of a PostgreSQL. It looks like/,
+        /^MAGIC_LEDGER is not a PostgreSQL address. It should look like/,
       )
     },
   )

@@ -35,7 +35,7 @@ interface KeptEvaluation {
 /** A worker's lease has expired: others have its work, and it may no longer write. */
 export class LeaseLost extends Error {
   constructor() {
-    super('The lease has run out: the work was given to others.')
+    super('The lease expired: the work was given to others.')
   }
 }
 
@@ -103,7 +103,7 @@ export class PostgresLedger extends Ledger {
     const [found] = rows
     if (found !== undefined) return new PostgresLedger(database, found.id, options)
     throw new LedgerError(
-      `The database ${database.address.place} has no ledger ${options.name}. Name the one that the run was begun with in MAGIC_LEDGER.`,
+      `The database ${database.address.place} has no ledger ${options.name}. Set MAGIC_LEDGER to the one the run was started with.`,
     )
   }
 
@@ -193,7 +193,7 @@ export class PostgresLedger extends Ledger {
 
   protected damagedRow(what: string): LedgerError {
     return new LedgerError(
-      `The ledger ${this.#options.name} at ${this.#database.address.place} is damaged: ${what}. Restore the database from a copy; or delete the row, and it is paid for again.`,
+      `The ledger ${this.#options.name} at ${this.#database.address.place} is damaged: ${what}. Restore the database from a copy, or delete the row; its content then has to be paid for again.`,
     )
   }
 

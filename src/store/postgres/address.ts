@@ -2,8 +2,8 @@ import { inspect } from 'node:util'
 import { Problem } from '../../problem.ts'
 
 /**
- * Where a PostgreSQL is, as `postgres://user:password@host:port/database`. It prints without user and password wherever it
- * ends up, and can strike the password out of texts about it.
+ * The address of a PostgreSQL: `postgres://user:password@host:port/database`. However it is printed, user and password are
+ * left out; `redact` removes them from other texts.
  */
 export class PostgresAddress {
   /** `host:port/database`, for messages. */
@@ -11,12 +11,12 @@ export class PostgresAddress {
   readonly #address: string
   readonly #secrets: readonly string[]
 
-  /** `from` says where it was given, for the message about one that cannot be read. */
+  /** `from` names the source of the address, for error messages. */
   constructor(address: string, from = 'The address of the ledger') {
     const url = URL.parse(address)
     if (url === null || !isPostgresAddress(address) || url.hostname === '')
       throw new Problem(
-        `${from} is no address of a PostgreSQL. It looks like postgres://user:password@host:5432/database; characters such as / or @ in the password are written as %2F and %40.`,
+        `${from} is not a PostgreSQL address. It should look like postgres://user:password@host:5432/database; write / and @ in the password as %2F and %40.`,
       )
     this.place = `${url.host}${url.pathname}`
     this.#address = address
@@ -24,7 +24,7 @@ export class PostgresAddress {
     this.#secrets = [address, password, decoded(password)].filter((secret) => secret !== '')
   }
 
-  /** For whoever connects, and nobody else. */
+  /** The full address with its password, only for connecting. */
   reveal(): string {
     return this.#address
   }

@@ -13,8 +13,8 @@ const epoch = (interval: string) => `extract(epoch FROM ${interval})::double pre
 const recent = `recent * exp(-${epoch('moment - recent_at')} * 1000 / ${recentMs})`
 
 /**
- * Budgets and providers' limits for all who share them, and what stands in `memory-store.ts` for one process. Each is one
- * statement: nobody can be stopped while he holds a lock. Time is the database's own. Locks are taken on the account first.
+ * Shared budgets and rate limits, with the same logic as `memory-store.ts`. Each function is one statement, so a caller that
+ * is stopped never holds a lock. Uses the database's clock. Locks the account first, then the limiter.
  */
 export const allowanceTables = `
   CREATE TABLE magic.accounts (
@@ -97,7 +97,7 @@ export const allowanceTables = `
       EXIT WHEN wait > '0';
       admitted := admitted + 1;
       expected := inputs[admitted] + least(outputs[admitted], coalesce(l.average_output, ${usualOutput}));
-      -- Without a limit nobody waits.
+      -- Adds nothing if there is no limit.
       l.next_request := greatest(l.next_request, moment) + make_interval(secs => coalesce(60 / per_minute, 0));
       l.next_token := greatest(l.next_token, moment)
         + make_interval(secs => coalesce(60 * expected / l.tokens_per_minute, 0));

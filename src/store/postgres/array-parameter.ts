@@ -1,4 +1,4 @@
-// Arrays as PostgreSQL reads them in its binary form. As text, every quote in a JSON and every byte of a trace would be escaped.
+// Arrays in PostgreSQL's binary format. The text format would escape every quote in JSON and every byte of a trace.
 
 export const textArray = (values: readonly string[]): Buffer =>
   arrayOf(
@@ -8,7 +8,7 @@ export const textArray = (values: readonly string[]): Buffer =>
 
 export const bytesArray = (values: readonly Uint8Array[]): Buffer => arrayOf(17, values)
 
-/** Null for what is absent. */
+/** Undefined becomes null. */
 export const bigintArray = (values: readonly (number | undefined)[]): Buffer =>
   arrayOf(
     20,
@@ -30,7 +30,7 @@ export const floatArray = (values: readonly number[]): Buffer =>
     }),
   )
 
-/** `type` is the object id of the elements' type. */
+/** `type` is the element type's object id. */
 function arrayOf(type: number, values: readonly (Uint8Array | undefined)[]): Buffer {
   const header = int32(values.length === 0 ? 0 : 1, values.includes(undefined) ? 1 : 0, type)
   if (values.length === 0) return header

@@ -5,11 +5,11 @@ import { migrate } from './migrations.ts'
 import { persistently } from './postgres-failure.ts'
 
 export interface DatabaseOptions {
-  /** Most connections. */
+  /** Maximum number of connections. */
   readonly connections?: number
   /** How long to keep trying while the server cannot be reached. */
   readonly patienceMs?: number
-  /** A statement that gets no answer for this long is given up with its connection, and tried again. */
+  /** After this long without an answer, a statement is retried on another connection. */
   readonly statementMs?: number
 }
 
@@ -22,10 +22,10 @@ type Parameter = string | number | boolean | Buffer | null
  */
 export class Database {
   readonly address: PostgresAddress
-  /** For libraries that bring statements of their own. */
+  /** For libraries with their own statements. */
   readonly pool: Pool
   readonly patienceMs: number
-  /** The longest that a statement can take, its cancellation included. */
+  /** The longest a statement can take, including its cancellation. */
   readonly slowestMs: number
 
   private constructor(
@@ -56,7 +56,7 @@ export class Database {
       statement_timeout: statementMs,
       query_timeout: slowestMs,
     })
-    // A broken connection is replaced when it is needed. Without these listeners its error would end the process.
+    // Broken connections are replaced when needed. Without these listeners, their errors would end the process.
     pool.on('error', () => {})
     pool.on('connect', (client) => client.on('error', () => {}))
     const database = new Database(address, pool, { patienceMs, slowestMs })
@@ -69,7 +69,7 @@ export class Database {
     }
   }
 
-  /** Runs a statement, and again if its connection breaks. Integers come back as numbers. */
+  /** Runs a statement; runs it again if the connection breaks. Returns integers as numbers. */
   query<Row>(text: string, values: readonly Parameter[] = []): Promise<Row[]> {
     return persistently(
       async () => {
@@ -81,7 +81,7 @@ export class Database {
     )
   }
 
-  /** Works while no other process works under this name. If the connection breaks, it waits for its turn and works again. */
+  /** Runs work while no other process runs any under this name. If the connection breaks, waits and runs it again. */
   alone(name: string, work: (client: PoolClient) => Promise<unknown>): Promise<void> {
     return persistently(
       async () => {
@@ -113,7 +113,7 @@ const parsers: Readonly<Record<number, (text: string) => unknown>> = {
   701: Number,
 }
 
-/** By the object id of a type. The driver's own parsers would return 64-bit integers as text. */
+/** `type` is an object id. The driver's own parsers would return 64-bit integers as text. */
 function getTypeParser(type: number): (text: string) => unknown {
   return parsers[type] ?? ((text) => text)
 }

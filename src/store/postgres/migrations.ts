@@ -7,10 +7,10 @@ const migrations: readonly string[] = [
   `CREATE TABLE magic.ledgers (
      id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
      name uuid NOT NULL UNIQUE,
-     title text NOT NULL, -- for people: the run's name when it began
+     title text NOT NULL, -- for display: the run's name when it began
      created_at timestamptz NOT NULL DEFAULT now()
    );
-   -- PostgreSQL texts cannot hold a zero character, so all texts are escaped as in JSON. Rows have no foreign key to their
+   -- PostgreSQL texts cannot contain zero characters, so all texts are JSON-escaped. Rows have no foreign key to their
    -- ledger, because every insert would have to check it.
    CREATE TABLE magic.executions (
      ledger integer NOT NULL,
@@ -48,7 +48,7 @@ const migrations: readonly string[] = [
      output bigint,
      PRIMARY KEY (ledger, digest)
    );
-   -- Sums over all replies read this index only.
+   -- Sums over all replies read only this index.
    CREATE INDEX reply_usage ON magic.replies (ledger) INCLUDE (input, cached_input, output);
    CREATE TABLE magic.observations (
      ledger integer NOT NULL,
@@ -66,8 +66,8 @@ export function migrate(database: Database): Promise<void> {
 }
 
 /**
- * Brings a schema of ours to its newest version. When many processes start together, one does it and the others wait. A
- * schema that a newer version of magic wrote is refused.
+ * Updates one of our schemas to its newest version. If many processes start together, one does it and the others wait.
+ * Throws if a newer version of magic wrote the schema.
  */
 export async function migrateSchema(
   database: Database,
@@ -80,8 +80,8 @@ export async function migrateSchema(
       `The schema '${schema}' at ${database.address.place} has version ${found}; this version of magic knows ${steps.length}. Use the version that wrote it, or a newer one.`,
     )
   if (found === steps.length) return
-  // A list of statements is one transaction. It begins only when the lock is held: PostgreSQL would otherwise look for the
-  // schema as it was before the wait. Each step checks whether it is needed, because another process may have been faster.
+  // A list of statements is one transaction. It starts only once the lock is held; otherwise PostgreSQL would see the schema
+  // as it was before the wait. Each step checks whether it is needed, because another process may have been faster.
   const statements = [
     `CREATE SCHEMA IF NOT EXISTS ${schema};`,
     `CREATE TABLE IF NOT EXISTS ${schema}.migrations (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now());`,

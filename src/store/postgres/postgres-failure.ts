@@ -3,26 +3,26 @@ import { exitCode } from '../../problem.ts'
 import { LedgerError } from '../ledger/ledger-error.ts'
 import type { PostgresAddress } from './address.ts'
 
-/** Errors that pass by themselves: the server restarts, has no free connection, or broke a deadlock. */
+/** Transient errors: the server restarts, has no free connection, or broke a deadlock. */
 const passing = /^(?:08...|57P0[1235]|57014|53300|40001|40P01|55P03|25006)$/
 
-/** Errors of the network. */
+/** Network errors. */
 const network =
   /^(?:ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EAI_AGAIN|ENOTFOUND)$/
 
-/** Errors of the client, which have no code. */
+/** Errors raised by the client, which have no code. */
 const lost =
   /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered/
 
 export function isPassing(error: unknown): boolean {
   const { code, message } = error as NodeJS.ErrnoException
   if (code !== undefined) return passing.test(code) || network.test(code)
-  // One name with several addresses, all of which failed.
+  // A host with several addresses, all of which failed.
   if (error instanceof AggregateError) return error.errors.every(isPassing)
   return lost.test(message)
 }
 
-/** Tries again after errors that pass by themselves, at growing intervals, until patience ends. The work may be done twice. */
+/** Retries after transient errors, at growing intervals, for up to `patienceMs`. The work may be done twice. */
 export async function persistently<Result>(
   work: () => Promise<Result>,
   address: PostgresAddress,
@@ -36,7 +36,7 @@ export async function persistently<Result>(
       if (!isPassing(error)) throw explained(error, address)
       if (performance.now() - start >= patienceMs) throw unreachable(address, patienceMs, error)
     }
-    // At random intervals, so that not everybody crowds a server that has just started.
+    // Random, so that clients do not all return at once to a server that has just started.
     await sleep(pause * (0.5 + Math.random()))
   }
 }
@@ -44,12 +44,12 @@ export async function persistently<Result>(
 export function unreachable(address: PostgresAddress, patienceMs: number, error?: unknown): LedgerError {
   const reason = error === undefined ? '' : ` (${reasonOf(error, address)})`
   return new LedgerError(
-    `The ledger at ${address.place} could not be reached for ${patienceMs / 1000} s${reason}. Everything it has acknowledged is kept. Check that PostgreSQL is running and that MAGIC_LEDGER names it, then resume.`,
+    `The ledger at ${address.place} could not be reached for ${patienceMs / 1000} s${reason}. Everything it acknowledged is stored. Check that PostgreSQL is running and that MAGIC_LEDGER names it, then resume.`,
     { exitCode: exitCode.unavailable },
   )
 }
 
-/** A refusal by PostgreSQL that a person can fix, with the next step. Other errors are bugs of ours and stay as they are. */
+/** Explains errors that the user can fix, with the next step. Others are bugs and stay as they are. */
 function explained(error: unknown, address: PostgresAddress): unknown {
   const { code } = error as { code?: string }
   const { place } = address
@@ -58,19 +58,19 @@ function explained(error: unknown, address: PostgresAddress): unknown {
     case '28P01': // invalid_password
     case '28000': // invalid_authorization_specification
       return new LedgerError(
-        `The PostgreSQL at ${place} refuses user or password (${reason}). Check MAGIC_LEDGER.`,
+        `The PostgreSQL at ${place} rejects the user or password (${reason}). Check MAGIC_LEDGER.`,
       )
     case '3D000': // invalid_catalog_name
       return new LedgerError(
-        `The PostgreSQL at ${place} has no such database (${reason}). Make it (\`createdb\`), or name another in MAGIC_LEDGER.`,
+        `The PostgreSQL at ${place} has no such database (${reason}). Create it with \`createdb\`, or name another in MAGIC_LEDGER.`,
       )
     case '42501': // insufficient_privilege
       return new LedgerError(
-        `The PostgreSQL at ${place} does not allow it (${reason}). The user needs CREATE on the database, or its owner runs \`magic ledger list\` once, which makes the tables.`,
+        `The PostgreSQL at ${place} denies permission (${reason}). Grant the user CREATE on the database, or let its owner run \`magic ledger list\` once, which creates the tables.`,
       )
     case '53100': // disk_full
       return new LedgerError(
-        `There is no room for more in the ledger at ${place} (${reason}). What it holds is intact: make room on its disk and resume.`,
+        `The disk of the ledger at ${place} is full (${reason}). Its content is intact: free some disk space and resume.`,
         { exitCode: exitCode.disk },
       )
     default:
