@@ -6,7 +6,7 @@ import { runCodeCases } from './code.ts'
 oneAtATime()
 
 describeShared('code evaluation', () => {
-  test('every shared case has the verdict it must have', async () => {
+  test('every shared case gets its expected verdict', async () => {
     const failures: string[] = []
     let count = 0
     for await (const { name, failure } of runCodeCases(sharedPath('conformance', 'code'))) {

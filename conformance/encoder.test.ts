@@ -13,13 +13,13 @@ async function run(folder: string): Promise<CaseResult[]> {
 }
 
 describeShared('encoder', () => {
-  test('every golden sequence of ids', async () => {
+  test('every golden id sequence matches', async () => {
     const results = await run(sharedPath('conformance', 'encoder'))
     expect(results.filter(({ failure }) => failure !== undefined)).toEqual([])
     expect(results).toHaveLength(180)
   })
 
-  test('a wrong id and a damaged line are failing cases that say where', async () => {
+  test('a wrong id or a damaged line fails with its location', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'encoder-'))
     const lines = [
       '{"id":"right","text":"a","ids":[101,1037,102]}',

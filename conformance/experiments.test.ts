@@ -12,7 +12,7 @@ async function failures(folder: string): Promise<CaseResult[]> {
   return results.filter(({ failure }) => failure !== undefined)
 }
 
-/** Failures of files that exist only for one test. */
+/** The failures of files written for a single test. */
 async function failuresOf(files: Record<string, unknown>): Promise<CaseResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'experiments-conformance-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -22,12 +22,12 @@ async function failuresOf(files: Record<string, unknown>): Promise<CaseResult[]>
 }
 
 describeShared('experiments', () => {
-  test('every golden case', async () => {
+  test('every golden case passes', async () => {
     expect(await failures(sharedPath('conformance', 'experiments'))).toEqual([])
   })
 
   test.each(['q2_table', 'd1_table', 'd3_statistics', 'sft_route', 'sft_loss'])(
-    'a changed expectation in %s fails',
+    'changing an expectation in %s makes it fail',
     async (kind) => {
       const path = sharedPath('conformance', 'experiments', `${kind}.json`)
       const change = (value: unknown): unknown => {
@@ -46,7 +46,7 @@ describeShared('experiments', () => {
   )
 })
 
-test('a refusal that nobody expects fails, and so does one that does not come', async () => {
+test('an unexpected refusal fails, and so does a missing one', async () => {
   const refused = { name: 'refused', m: -1, executions: 2, expected: { configurations: '1' } }
   const accepted = { name: 'accepted', m: 1, executions: 2, expected: { error: true } }
   const wrong = await failuresOf({ 'd2.json': { kind: 'd2_bound', cases: [refused, accepted] } })
@@ -56,7 +56,7 @@ test('a refusal that nobody expects fails, and so does one that does not come', 
   ])
 })
 
-test('a file that says nothing is a failing case', async () => {
+test('an empty, unknown or malformed file fails', async () => {
   const wrong = await failuresOf({
     'a.json': { kind: 'pareto', cases: [] },
     'b.json': { kind: 'unknown', cases: [{}] },

@@ -9,7 +9,7 @@ import { implementations } from './policy/implementations.ts'
 import { plain } from './policy/plain.ts'
 import { runPolicyCases } from './policy.ts'
 
-/** As much of a golden file as the tests reach into. */
+/** The parts of a golden file that the tests change. */
 interface Golden {
   states: { name: string; expected: { actions: { action: unknown }[] } }[]
   invalid_graphs: { why: string; units: object[] }[]
@@ -27,7 +27,7 @@ function shared(name: string): Golden {
   return JSON.parse(readFileSync(sharedPath('conformance/policy', name), 'utf8'))
 }
 
-/** Replaces what lies at a path such as `states/0/expected/kl`; a change to undefined removes it. */
+/** Replaces the value at a path such as `states/0/expected/kl`; undefined removes it. */
 function edit(root: object, path: string, change: (old: unknown) => unknown): void {
   const keys = path.split('/')
   const last = keys.pop()!
@@ -51,7 +51,7 @@ async function run(folder: string, asked = implementations): Promise<CaseResult[
   return results
 }
 
-/** Runs files that exist only for one test. Text is written as it is. */
+/** Runs files written for a single test. Strings are written verbatim. */
 async function runFiles(files: Record<string, unknown>, asked = [plain]): Promise<CaseResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'policy-conformance-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -63,7 +63,7 @@ async function runFiles(files: Record<string, unknown>, asked = [plain]): Promis
 
 const failing = (results: CaseResult[]) => results.filter(({ failure }) => failure !== undefined)
 
-/** The plain implementation with something changed. */
+/** The plain implementation with parts overridden. */
 function changed(
   change: (policy: OpenPolicy) => Partial<OpenPolicy>,
   precision: PolicyImplementation['precision'] = 'float64',
@@ -78,8 +78,8 @@ function changed(
   }
 }
 
-describeShared('shared goldens of the policy', () => {
-  test('all pass with every implementation', async () => {
+describeShared('shared policy goldens', () => {
+  test('every implementation passes', async () => {
     const results = await run(sharedPath('conformance/policy'))
     expect(failing(results)).toEqual([])
     const [tiny, learning] = [shared('tiny.json'), shared('learning.json')]
@@ -117,7 +117,7 @@ describeShared('shared goldens of the policy', () => {
     ['kl', 'kl', plus(1e-6)],
     ['"value"', 'value', become(1)],
     ['expected.kl', 'kl', remove],
-  ])('a state with another %s fails, and it alone', async (what, path, change) => {
+  ])('changing %s of a state fails that case only', async (what, path, change) => {
     const file = shared('tiny.json')
     const name = 'two-atomic-serial-dropout-hot'
     edit(file.states.find((state) => state.name === name)!.expected, path, change)
@@ -137,14 +137,14 @@ describeShared('shared goldens of the policy', () => {
     ['states/0/dropout_keep/0', become('10111111')],
     ['dims/max_depth', become(2)],
     ['dropout_rate', become(0.2)],
-  ])('another %s fails', async (path, change) => {
+  ])('changing %s fails', async (path, change) => {
     const file = shared('tiny.json')
     file.states = file.states.filter(({ name }) => name === 'two-atomic-serial-dropout-hot')
     edit(file, path, change)
     expect(failing(await runFiles({ 'tiny.json': file }))).toHaveLength(1)
   })
 
-  test('a valid graph among those to be refused fails, and so does an error that refuses nothing', async () => {
+  test('a valid graph listed as refused fails, and so does an unrelated error', async () => {
     const file = shared('tiny.json')
     file.states = []
     file.invalid_graphs.push({ why: 'nothing', units: [] })
@@ -162,7 +162,7 @@ describeShared('shared goldens of the policy', () => {
     expect(first!.failure).toContain('undefined is not a function')
   })
 
-  test('an illegal action may have probability zero or be an error', async () => {
+  test('an illegal action may have probability zero or throw', async () => {
     const unlikely = changed(({ evaluate }) => ({
       evaluate(decision) {
         const evaluation = evaluate(decision)
@@ -179,7 +179,7 @@ describeShared('shared goldens of the policy', () => {
     expect(failing(await runFiles({ 'tiny.json': shared('tiny.json') }, [unlikely]))).toEqual([])
   })
 
-  test('every implementation is asked, under its own name and with its own tolerances', async () => {
+  test('each implementation runs under its own name and tolerances', async () => {
     const nudged = (by: number, precision: PolicyImplementation['precision']) =>
       changed(
         ({ evaluate }) => ({
@@ -195,7 +195,7 @@ describeShared('shared goldens of the policy', () => {
     const wrong = failing(await runFiles(file, [plain, nudged(5e-6, 'float64')]))
     expect(wrong).toHaveLength(6)
     expect(wrong[0]!.failure).toMatch(/^changed: entropy is [^;]*$/)
-    // Logits in the hundreds have their own row, whatever the file is called.
+    // Logits in the hundreds get their own row, whatever the file name.
     expect(
       failing(await runFiles({ 'x.json': shared('saturated.json') }, [nudged(9e-4, 'float32')])),
     ).toEqual([])
@@ -217,7 +217,7 @@ describeShared('shared goldens of the policy', () => {
     ['gradient more has no', 'gradients/more', become([0])],
     ['has neither gradients', 'gradients', remove],
     ['weights_after empty_graph[0]', 'weights_after/empty_graph/0', plus(1e-6)],
-  ])('an update with another %s fails, and it alone', async (what, path, change) => {
+  ])('changing %s of an update fails that case only', async (what, path, change) => {
     const file = shared('update.json')
     file.sequences = file.sequences.slice(0, 1)
     edit(file.sequences[0]!.updates[2]!.expected, path, change)
@@ -225,7 +225,7 @@ describeShared('shared goldens of the policy', () => {
     expect(wrong).toEqual([{ name: 'update.json main update 2', failure: expect.stringContaining(what) }])
   })
 
-  test('sampled tensors are compared like whole ones', async () => {
+  test('sampled tensors are compared like full ones', async () => {
     const { sequences, ...rest } = shared('update.json')
     const update = sequences[0]!.updates[0]!
     const { gradients, weights_after, ...scalars } = update.expected as SampledFrom
@@ -279,7 +279,7 @@ describeShared('shared goldens of the policy', () => {
     ])
   })
 
-  test('an error in one implementation does not put the others out of step', async () => {
+  test('an error in one implementation does not shift the results of the others', async () => {
     const failsOnce = changed(({ update }) => {
       let updates = 0
       return {
@@ -299,7 +299,7 @@ describeShared('shared goldens of the policy', () => {
   })
 })
 
-test('a file that cannot be used is a failing case with its name', async () => {
+test('an unusable file is a failing case that names it', async () => {
   const wrong = await runFiles({
     'damaged.json': '{"states": [',
     'empty.json': {},

@@ -11,7 +11,7 @@ describeShared('protocol responses', () => {
   test.each(results)('$name', ({ failure }) => expect(failure).toBeUndefined())
 })
 
-test('wrong expectations and broken lines fail, and do not end the run', () => {
+test('wrong expectations and broken lines fail without ending the run', () => {
   const folder = mkdtempSync(join(tmpdir(), 'protocol-'))
   const one = (id: string, changes: object) =>
     JSON.stringify({

@@ -13,7 +13,7 @@ async function run(folder: string): Promise<CaseResult[]> {
 }
 
 describeShared('sampling', () => {
-  test('every golden draw and membership', async () => {
+  test('every golden draw and membership matches', async () => {
     const results = await run(sharedPath('conformance', 'sampling'))
     expect(results.filter((result) => result.failure !== undefined)).toEqual([])
     expect(results.length).toBeGreaterThan(200)
@@ -27,7 +27,7 @@ async function failuresOf(content: unknown): Promise<(string | undefined)[]> {
   return results.map((result) => result.failure)
 }
 
-test('a wrong draw is a failing case that says where', async () => {
+test('a wrong draw fails with its location', async () => {
   const right = { seed: 42, first20: [0.6394267984578837] }
   const wrong = { seed: 42, first20: [0.6394267984578836] }
   expect(await failuresOf({ random: [right, wrong] })).toEqual([
@@ -36,7 +36,7 @@ test('a wrong draw is a failing case that says where', async () => {
   ])
 })
 
-test('a wrong membership, a field that nothing computes and a damaged file fail', async () => {
+test('a wrong membership, an unknown field and a damaged file fail', async () => {
   const entry = { pool: 'not shipped here', n: 10, seed: 42, train_indices: [1], sampled_order: [1] }
   expect(await failuresOf({ some_q1_train: { ...entry, sampled_order: [7] } })).toHaveLength(1)
   expect(await failuresOf({ some_q1_train: { ...entry, surprise: [7] } })).not.toEqual([undefined])

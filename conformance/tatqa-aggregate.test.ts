@@ -4,7 +4,7 @@ import { aggregateTatqa } from './tatqa-aggregate.ts'
 
 const reference: TatqaReference = { kind: 'tatqa', answerType: 'span', answers: ['one two three'], scale: '' }
 
-test('a missing prediction stays in the denominator', () => {
+test('a missing prediction counts in the denominator', () => {
   const overall = aggregateTatqa([
     [reference, { values: ['one two three'], scale: '' }],
     [reference, { values: ['one'], scale: 'million' }],
@@ -22,6 +22,6 @@ test('a missing prediction stays in the denominator', () => {
   })
 })
 
-test('no questions, no division by zero', () => {
+test('an empty set does not divide by zero', () => {
   expect(aggregateTatqa([])).toMatchObject({ questions: 0, em: 0, f1: 0, scale: 0 })
 })

@@ -15,12 +15,12 @@ async function requestsOf(engine: Engine, shape: ShapeName): Promise<string[]> {
   return seen.map(({ system, user, decoding }) => JSON.stringify({ system, user, decoding })).sort()
 }
 
-describe('what peers are given to do', () => {
-  test.each(shapeNames)('%s: the requests are those of our engine, to the byte', async (shape) => {
+describe('work given to peer engines', () => {
+  test.each(shapeNames)('%s: requests match our engine byte for byte', async (shape) => {
     expect(await requestsOf(promisesEngine, shape)).toEqual(await requestsOf(magicEngine, shape))
   })
 
-  test.each(shapeNames)('%s: has as many levels as calls on its critical path', (shape) => {
+  test.each(shapeNames)('%s: has one level per call on the critical path', (shape) => {
     const nodes = peerNodes(shapes[shape], new FakeModel(0))
     const levels = levelsOf(nodes)
     expect(levels).toHaveLength(criticalPath(shapes[shape]))

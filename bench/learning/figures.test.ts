@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { budgetShares, partOf, type SeedResult, tokenWorths } from './examine-seed.ts'
 import { firstToReach, learningFigures, seedInterval } from './figures.ts'
 
-/** A hundred questions, of which so many are answered, the first ones. */
+/** A hundred questions; the first `right` of them are answered correctly. */
 function result(seed: number, part: string, right: number, tokens: number): SeedResult {
   const scores = Array.from({ length: 100 }, (_, question) => (question < right ? 1 : 0))
   return { seed, part, scores, tokens, spent: 10, seconds: 1 }
@@ -22,7 +22,7 @@ function resultsOf(seed: number, ours: number): SeedResult[] {
   ]
 }
 
-test('differences are means over seeds, in points, with the seeds whose own interval leaves out zero', () => {
+test('differences are means over seeds, in points, and count the seeds whose own interval excludes zero', () => {
   const { differences, figures } = learningFigures([
     ...resultsOf(1, 72),
     ...resultsOf(2, 60),
@@ -36,16 +36,16 @@ test('differences are means over seeds, in points, with the seeds whose own inte
   expect(figures['tokens_vs_searched']).toBeCloseTo(0.9, 12)
 })
 
-test('a curve is crossed on the line between two points', () => {
+test('crossings are interpolated linearly between two points', () => {
   const { figures } = learningFigures([...resultsOf(1, 70), ...resultsOf(2, 70)])
-  // 65 of 100 with 1500 tokens, 55 with 1000: 60 with 1250, of 2000.
+  // 60 lies halfway between 65 of 100 at 1500 tokens and 55 at 1000: 1250 of 2000 tokens.
   expect(figures['tokens_at_searched_score']).toBeCloseTo(1250 / 2000, 9)
   // 50 of 100 between shares 0.1 (48 of 100, since scores are whole) and 0.2 (50).
   expect(figures['evaluations_to_match_paper']).toBeCloseTo(0.2, 9)
   expect(figures).not.toHaveProperty('conditional_right_roles_200')
 })
 
-test('what the first point reaches needs no more than that, and what none reaches is never reached', () => {
+test('a target below the first point is reached there, and one above all points never', () => {
   const points = [
     { at: 0.1, score: 0.5 },
     { at: 1, score: 0.6 },
@@ -55,7 +55,7 @@ test('what the first point reaches needs no more than that, and what none reache
   expect(firstToReach(points, 0.7)).toBe(Number.POSITIVE_INFINITY)
 })
 
-test('the interval over seeds is Student’s', () => {
+test('the interval over seeds uses Student’s t', () => {
   // By hand: standard deviation 2, so 4.303 · 2 / √3 around 3.
   const { mean, low, high } = seedInterval([1, 3, 5])
   expect(mean).toBe(3)
@@ -64,6 +64,6 @@ test('the interval over seeds is Student’s', () => {
   expect(seedInterval([4])).toEqual({ mean: 4, low: -Infinity, high: Infinity })
 })
 
-test('a seed without all its parts is named', () => {
+test('a seed with missing parts is named', () => {
   expect(() => learningFigures(resultsOf(1, 70).slice(1))).toThrow("Seed 1 has no result for 'untrained'")
 })

@@ -58,7 +58,7 @@ function handmade(): Json {
 
 const failures = (file: unknown) => [...learningCases(file, 'file')].map(({ failure }) => failure)
 
-describeShared('shared goldens of rewards, returns, advantages and expansion', () => {
+describeShared('shared goldens for rewards, returns, advantages and expansion', () => {
   const file = JSON.parse(readFileSync(sharedPath('conformance/policy/learning.json'), 'utf8'))
 
   test('all pass', () => {
@@ -67,7 +67,7 @@ describeShared('shared goldens of rewards, returns, advantages and expansion', (
     expect(results).toHaveLength(file.cases.length + file.expansions.length)
   })
 
-  test('any perturbed expectation fails its case (the first dozen)', () => {
+  test('perturbing any expectation fails its case (first dozen)', () => {
     for (const golden of file.cases.slice(0, 12)) {
       for (const path of numberPaths(golden.expected)) {
         const perturbed = structuredClone(golden)
@@ -80,11 +80,11 @@ describeShared('shared goldens of rewards, returns, advantages and expansion', (
   })
 })
 
-test('a case worked out by hand passes', () => {
+test('a case computed by hand passes', () => {
   expect(failures(handmade())).toEqual([undefined, undefined])
 })
 
-test('every perturbed number fails its own case, by name', () => {
+test('perturbing any number fails that case by name', () => {
   for (const [list, untouched] of [
     ['cases', 'expansions'],
     ['expansions', 'cases'],
@@ -100,7 +100,7 @@ test('every perturbed number fails its own case, by name', () => {
   }
 })
 
-test('counts and d are exact, other values have their tolerance', () => {
+test('counts and d are exact; other values have a tolerance', () => {
   const nudged = (list: 'cases' | 'expansions', path: (string | number)[], by: number) => {
     const file = handmade()
     perturb(file[list]![0]!['expected']!, path, by)
@@ -115,7 +115,7 @@ test('counts and d are exact, other values have their tolerance', () => {
   expect(nudged('cases', ['advantages', 0, 0], 2e-6)).toBe(true)
 })
 
-test('what cannot be read or computed is a failing case, not an exception', () => {
+test('an unreadable or incomputable file is a failing case, not an exception', () => {
   expect(failures(null)).toEqual(['it has neither cases nor expansions'])
   expect(failures({ cases: [{ name: 'half' }] })).toEqual([expect.stringContaining('malformed: reward')])
   const unchecked = handmade()

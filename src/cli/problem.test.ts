@@ -40,17 +40,17 @@ test.each([
   [explainFailure({ errcode: 13 }, 'ledger.sqlite', 4096) as Error, 6],
   [new CheckpointWriteError('folder', new Map(), full), 6],
   [new DiskError('events.jsonl', 12, full), 6],
-])('%s ends with %d and without a trace', (error, code) => {
+])('%s exits with %d and no stack trace', (error, code) => {
   expect(explain(error)).toEqual({ message: error.message, code })
 })
 
-test('what nobody foresaw keeps its trace', () => {
+test('an unexpected error keeps its stack trace', () => {
   const { message, code } = explain(new TypeError('x is not a function'))
   expect(message).toContain('    at ')
   expect(code).toBe(1)
 })
 
-test('a path that cannot be used is named, with what is wrong and what to do', async () => {
+test('an unusable path is named with the problem and the fix', async () => {
   const file = join(folder, 'file')
   writeFileSync(file, '')
   const error = await mkdir(join(file, 'inside')).catch((reason) => reason)
@@ -60,7 +60,7 @@ test('a path that cannot be used is named, with what is wrong and what to do', a
   })
 })
 
-test('a write that finds no room tells the need, although the system names no path', async () => {
+test('a full disk is reported even when the system names no path', async () => {
   const device = await open('/dev/full', 'w')
   const error = await device.write('x').catch((reason) => reason)
   await device.close()
@@ -68,7 +68,7 @@ test('a write that finds no room tells the need, although the system names no pa
   expect(explain(error).message).toContain('disk is full')
 })
 
-test('a lock that cannot be written is a matter of the disk', async () => {
+test('a lock that cannot be written is reported as a disk problem', async () => {
   const error = await RunLock.acquire(join(folder, 'none')).catch((reason) => reason)
   expect(explain(error).code).toBe(6)
   expect(explain(error).message).toContain('lock.sqlite')

@@ -13,7 +13,7 @@ const root = mkdtempSync(join(tmpdir(), 'configuration-'))
 afterAll(() => rmSync(root, { recursive: true }))
 
 let folders = 0
-/** A new folder with these files: a module that was imported once is not read again. */
+/** Writes the files to a new folder, since an imported module is not read again. */
 function folder(files: Record<string, string>): string {
   folders += 1
   const path = join(root, String(folders))
@@ -25,8 +25,9 @@ function folder(files: Record<string, string>): string {
 const questions = '{"question": "1 + 1?", "answer": 2}\n{"question": "1 + 2?", "answer": 3}\n'
 
 /**
- * Loads in a process of its own, where Node and not the test runner reads the files; gives each configuration as JSON, or
- * the error's name and message. One process for all: starting one takes longer than the rest.
+ * Loads the files in a separate process, where Node instead of the test runner reads them; returns each
+ * configuration as JSON, or the error's name and message. One process for all, because starting it is the
+ * slow part.
  */
 function loadedByNode(paths: readonly string[]): string[] {
   const module = new URL('./configuration.ts', import.meta.url).href
@@ -62,13 +63,13 @@ describe('loadConfiguration', () => {
     encoder: { folder: join(path, 'minilm') },
   })
 
-  test.each(readable)('reads %s, with paths from its folder', async (name, content) => {
+  test.each(readable)('reads %s and resolves paths from its folder', async (name, content) => {
     const path = folder({ [name]: content, 'q.jsonl': questions })
     expect(await loadConfiguration(path)).toEqual(expected(path, name))
     expect(await loadConfiguration(join(path, name))).toEqual(expected(path, name))
   })
 
-  test('reads all of them as Node does', () => {
+  test('reads every format as Node does', () => {
     const paths = readable.map(([name, content]) => folder({ [name]: content }))
     const wanted = readable.map(([name], index) => expected(paths[index]!, name))
     expect(loadedByNode(paths).map((told) => JSON.parse(told))).toEqual(wanted)
@@ -147,7 +148,7 @@ describe('loadConfiguration', () => {
     ['no file', {}, /there is no configuration in this folder\. `magic init` writes one/],
   ]
 
-  test('a pipe that nobody writes into is refused at once', async () => {
+  test('a pipe without a writer is refused at once', async () => {
     const place = folder({})
     const pipe = join(place, 'magic.config.json')
     execFileSync('mkfifo', [pipe])
@@ -157,7 +158,7 @@ describe('loadConfiguration', () => {
     expect(() => loadEnvironment(place)).toThrow('it is neither a regular file')
   })
 
-  test('tells what is wrong with the file', () => {
+  test('says what is wrong with the file', () => {
     const told = loadedByNode(refused.map(([, files]) => folder(files)))
     for (const [index, [what, , message]] of refused.entries()) {
       expect(told[index], what).toMatch(/^ConfigurationError magic\.config\.\w+ cannot be used \(\/.*\)\. /)
@@ -165,13 +166,13 @@ describe('loadConfiguration', () => {
     }
   })
 
-  test('tells of a path that is not there, and of a file of another kind', async () => {
+  test('names a missing path and an unsupported file type', async () => {
     await expect(loadConfiguration(join(root, 'nowhere'))).rejects.toThrow('there is no such file or folder')
     const path = folder({ 'settings.toml': '' })
     await expect(loadConfiguration(join(path, 'settings.toml'))).rejects.toThrow('it must end in .ts, .mts')
   })
 
-  test('sets the variables of .env first, but none that is set', async () => {
+  test('loads .env first without overriding variables that are set', async () => {
     const path = folder({
       '.env': 'MAGIC_TEST_NEW=from-file\nMAGIC_TEST_SET=from-file\n',
       'magic.config.mjs': 'export default { name: process.env.MAGIC_TEST_NEW }',
@@ -189,7 +190,7 @@ describe('loadConfiguration', () => {
   })
 })
 
-describe('the fields', () => {
+describe('fields', () => {
   const check = (value: unknown) => resolveConfiguration(value, '/x/magic.config.ts')
 
   test.each<[unknown, string]>([
@@ -241,13 +242,13 @@ describe('the fields', () => {
     expect(() => check(value)).toThrow(message)
   })
 
-  test('all that is wrong is told at once', () => {
+  test('all errors are reported at once', () => {
     expect(() => check({ concurrency: 0, budget: { cost: -1 }, x: 1 })).toThrow(
       /^magic\.config\.ts cannot be used \(\/x\/magic\.config\.ts\)\.\n- budget\.cost: .*\n- concurrency: .*\n- x: /,
     )
   })
 
-  test('settings stay as given, so that a preset fills in the rest', () => {
+  test('settings stay as given, so a preset can fill in the rest', () => {
     const given = defineConfig({
       preset: 'values',
       training: { passes: 3 },
@@ -261,7 +262,7 @@ describe('the fields', () => {
     })
   })
 
-  test('a library comes from YAML beside the file, with tools of its own', async () => {
+  test('a library is read from YAML beside the file, with its own tools', async () => {
     const path = folder({
       'roles.yaml': toYaml(paperLibrary),
       'magic.config.json': JSON.stringify({ library: 'roles.yaml' }),
@@ -271,7 +272,7 @@ describe('the fields', () => {
 })
 
 describe('ownTasksOf', () => {
-  test('reads the files that the configuration names', async () => {
+  test('reads the files named in the configuration', async () => {
     const path = folder({
       'q.jsonl': questions,
       'magic.config.json': JSON.stringify({
@@ -287,7 +288,7 @@ describe('ownTasksOf', () => {
     expect(reference).toMatchObject({ kind: 'number', tolerance: 0.1 })
   })
 
-  test('asks what defineTasks gave', async () => {
+  test('accepts the tasks of defineTasks', async () => {
     const rows = [1, 2, 3].map((n) => ({ question: `${n}?`, answer: n }))
     const configuration = resolveConfiguration(
       { tasks: defineTasks({ name: 'sums', questions: rows }), answer: 'text' },
@@ -296,7 +297,7 @@ describe('ownTasksOf', () => {
     expect((await ownTasksOf(configuration))!.answerKind).toBe('text')
   })
 
-  test('leaves built-in sets to others', async () => {
+  test('ignores built-in sets', async () => {
     for (const tasks of ['synthetic', 'gsm8k'])
       expect(await ownTasksOf(resolveConfiguration({ tasks }, '/x/magic.config.ts'))).toBeUndefined()
   })

@@ -17,7 +17,7 @@ beforeEach(() => {
 })
 
 describe('without MiniLM', () => {
-  test('the lexical encoder takes its place, and the message says why', async () => {
+  test('falls back to the lexical encoder and says why', async () => {
     const { encoder, message } = await chooseEncoder({ environment: offline })
     expect(encoder).toBe(lexicalEncoder)
     expect(message).toBe(
@@ -26,7 +26,7 @@ describe('without MiniLM', () => {
     )
   })
 
-  test('the same where the hub does not have it', async () => {
+  test('falls back when the hub does not have it', async () => {
     await using server = await HubServer.start()
     const environment = { XDG_CACHE_HOME: folder, HF_ENDPOINT: server.endpoint }
     const { encoder, message } = await chooseEncoder({ environment })
@@ -37,7 +37,7 @@ describe('without MiniLM', () => {
     )
   })
 
-  test('the same where the cache cannot be written', async () => {
+  test('falls back when the cache is not writable', async () => {
     await using server = await HubServer.start()
     server.repository = 'sentence-transformers/all-MiniLM-L6-v2'
     server.lies = { 'x-repo-commit': 'c9745ed1d9f207416be6d2e6f8de32d1f16199bf' }
@@ -49,19 +49,19 @@ describe('without MiniLM', () => {
     expect(message).toMatch(/ENOTDIR|EEXIST/)
   })
 
-  test('who insists on MiniLM is refused', async () => {
+  test('refuses when MiniLM was asked for', async () => {
     const choice = chooseEncoder({ encoder: 'minilm', environment: offline })
     await expect(choice).rejects.toThrow(HubUnavailableError)
   })
 
-  test('a folder that lacks a file is named', async () => {
+  test('refuses a folder without the model file, naming both', async () => {
     const choice = chooseEncoder({ modelFolder: folder, environment: offline })
     await expect(choice).rejects.toThrow('download it from huggingface.co')
     await expect(choice).rejects.toThrow(`${folder} has no onnx/model.onnx or model.onnx`)
   })
 })
 
-test('lexical as asked for', async () => {
+test('uses the lexical encoder when asked for', async () => {
   const { encoder, message } = await chooseEncoder({ encoder: 'lexical' })
   expect(encoder).toBe(lexicalEncoder)
   expect(message).toBe('Text encoder: lexical, as requested.')

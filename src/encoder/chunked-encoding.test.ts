@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { encodeChunked } from './chunked-encoding.ts'
 
-/** Reads one word at a time; its vectors are of any norm, as a model's raw output is. */
+/** Reads one word at a time. Its vectors have any norm, like a model's raw output. */
 const vectors: Record<string, number[]> = { east: [3, 0], north: [0, 0.5], west: [-2, 0], '': [0, 7] }
 const seen: string[][] = []
 const wordwise = {
@@ -20,19 +20,19 @@ test('chunks are normalised, averaged and normalised again', async () => {
   expect(twice![1]).toBeCloseTo(1 / Math.sqrt(5), 6)
 })
 
-test('one chunk is only normalised, and the empty text is one chunk', async () => {
+test('a single chunk is only normalised; empty text is one chunk', async () => {
   const [north, empty] = await encodeChunked(['north', ''], wordwise)
   expect([...north!]).toEqual([0, 1])
   expect([...empty!]).toEqual([0, 1])
 })
 
-test('all chunks of all texts go through one call', async () => {
+test('all chunks of all texts are encoded in one call', async () => {
   seen.length = 0
   await encodeChunked(['east north', 'west'], wordwise)
   expect(seen).toEqual([['east', 'north', 'west']])
 })
 
-test('chunks that cancel out leave the first axis, not NaN', async () => {
+test('chunks that cancel out give the first axis, not NaN', async () => {
   const [nowhere] = await encodeChunked(['east west'], wordwise)
   expect([...nowhere!]).toEqual([1, 0])
 })

@@ -15,7 +15,7 @@ const path = () => join(folder, `${lexicalEncoder.fingerprint}.lines`)
 const linesOf = (content: string) => content.split('\n').filter((line) => line !== '')
 
 let folder: string
-/** What the encoder behind the cache was asked for. */
+/** The texts the encoder behind the cache was asked for. */
 let asked: string[]
 const counted: FrozenTextEncoder = {
   ...lexicalEncoder,
@@ -33,7 +33,7 @@ beforeEach(() => {
 const encode = (given = texts, onProblem?: (problem: string) => void) =>
   cachedEncoder(counted, folder, onProblem).encode(given)
 
-test('each text is encoded once, and the vectors are the encoder’s to the bit', async () => {
+test('each text is encoded once, and cached vectors are bit-identical', async () => {
   const expected = await lexicalEncoder.encode(texts)
   expect(await encode()).toEqual(expected)
   expect(asked).toEqual(['one', 'two', '', '\ud800', '\ud801'])
@@ -43,7 +43,7 @@ test('each text is encoded once, and the vectors are the encoder’s to the bit'
   expect(linesOf(readFileSync(path(), 'latin1'))).toHaveLength(6)
 })
 
-test('identity is the encoder’s, and vectors handed out are the caller’s own', async () => {
+test('keeps the encoder’s identity, and returned vectors can be modified safely', async () => {
   const cached = cachedEncoder(counted, folder)
   expect({ ...cached, encode: null }).toEqual({ ...lexicalEncoder, encode: null })
   const [vector] = await cached.encode(['one'])
@@ -52,7 +52,7 @@ test('identity is the encoder’s, and vectors handed out are the caller’s own
   expect(await cached.encode([])).toEqual([])
 })
 
-test('another encoder has its own entries', async () => {
+test('another encoder has separate entries', async () => {
   await encode()
   const other = cachedEncoder({ ...counted, fingerprint: 'f'.repeat(64) }, folder)
   await other.encode(['one'])
@@ -60,11 +60,11 @@ test('another encoder has its own entries', async () => {
 })
 
 describe('damage', () => {
-  test('an entry cut short anywhere is made again, and what comes after it is kept', async () => {
+  test('a truncated entry is recomputed, and later entries are kept', async () => {
     await encode(['one'])
     const whole = readFileSync(path())
     await fc.assert(
-      // Without its line end an entry is whole.
+      // An entry without its line end is still complete.
       fc.asyncProperty(fc.integer({ min: 0, max: whole.length - 2 }), async (length) => {
         writeFileSync(path(), whole)
         truncateSync(path(), length)
@@ -77,7 +77,7 @@ describe('damage', () => {
     )
   })
 
-  test('a flipped bit anywhere costs that entry only', async () => {
+  test('a flipped bit costs only that entry', async () => {
     await encode(['one', 'two', 'three'])
     const whole = readFileSync(path())
     await fc.assert(
@@ -88,7 +88,7 @@ describe('damage', () => {
         asked = []
         const expected = await lexicalEncoder.encode(['one', 'two', 'three'])
         expect(await encode(['one', 'two', 'three'])).toEqual(expected)
-        // A line end between two others, and the last one, may be lost without harm.
+        // Losing a line end between two others, or the last one, does no harm.
         expect(asked.length).toBeLessThanOrEqual(1)
         const isLineEnd = whole[position] === 0x0a
         if (!isLineEnd) expect(asked).toHaveLength(1)
@@ -97,7 +97,7 @@ describe('damage', () => {
     )
   })
 
-  test('a file of something else', async () => {
+  test('a file with other content is ignored', async () => {
     await encode(['one'])
     writeFileSync(path(), 'MGEV'.repeat(1000))
     appendFileSync(path(), Buffer.alloc(10_000))
@@ -105,7 +105,7 @@ describe('damage', () => {
   })
 })
 
-test('a folder that cannot be written is said once and does no harm', async () => {
+test('an unwritable folder warns once and does no harm', async () => {
   writeFileSync(join(folder, '../..', 'file'), '')
   folder = join(folder, '../..', 'file')
   const problems: string[] = []
@@ -117,7 +117,7 @@ test('a folder that cannot be written is said once and does no harm', async () =
   expect(problems[0]).toMatch(/^Embeddings are not cached: .*file/)
 })
 
-test('processes that write at the same time do not spoil each other’s entries', async () => {
+test('concurrent processes do not corrupt each other’s entries', async () => {
   const module = (name: string) => JSON.stringify(new URL(`./${name}`, import.meta.url).href)
   const script = (label: string) => `
     const { cachedEncoder } = await import(${module('embedding-cache.ts')})
@@ -131,7 +131,7 @@ test('processes that write at the same time do not spoil each other’s entries'
   expect(asked).toEqual([])
 })
 
-test('the folder', () => {
+test('the default folder follows the environment', () => {
   expect(embeddingCacheFolder({ XDG_CACHE_HOME: '/xdg' })).toBe('/xdg/magic/embeddings')
   expect(embeddingCacheFolder({})).toMatch(/\.cache\/magic\/embeddings$/)
 })

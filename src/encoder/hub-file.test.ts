@@ -53,7 +53,7 @@ async function failureOf(work: Promise<unknown>): Promise<string> {
 }
 
 describe('a download', () => {
-  test('lies where Python looks for it, and is fetched once', async () => {
+  test('is stored where Python looks for it, and is fetched once', async () => {
     const steps: { received: number; total: number | undefined }[] = []
     const path = await hubFile(file, { ...options, onProgress: (step) => steps.push(step) })
     expect(path).toBe(snapshot())
@@ -66,21 +66,21 @@ describe('a download', () => {
     expect(server.downloads).toHaveLength(1)
   })
 
-  test('is not needed for what Python has fetched', async () => {
+  test('is skipped for files Python has already fetched', async () => {
     mkdirSync(dirname(snapshot()), { recursive: true })
     writeFileSync(snapshot(), content)
     expect(await hubFile(file, offline())).toBe(snapshot())
     expect(server.seen).toEqual([])
   })
 
-  test('shows the token to the hub only, not to the storage on another port', async () => {
+  test('sends the token to the hub only, not to storage on another port', async () => {
     await hubFile(file, options)
     for (const { server: kind, authorization } of server.seen)
       expect(authorization).toBe(kind === 'hub' ? `Bearer ${token}` : undefined)
     expect(new Set(server.seen.map(({ server: kind }) => kind))).toEqual(new Set(['hub', 'storage']))
   })
 
-  test('follows a repository to its new name, token in hand', async () => {
+  test('follows a renamed repository and keeps the token', async () => {
     server.formerName = 'old/name'
     const path = await hubFile({ ...file, repository: 'old/name' }, options)
     expect(readFileSync(path)).toEqual(content)
@@ -88,7 +88,7 @@ describe('a download', () => {
       expect(authorization).toBe(kind === 'hub' ? `Bearer ${token}` : undefined)
   })
 
-  test('is continued after a broken connection', async () => {
+  test('continues after a broken connection', async () => {
     server.faults.push({ stallAfter: 100_000 }, { status: 503 }, { stallAfter: 50_000 })
     const onProgress = ({ received }: { received: number }) => {
       if ([100_000, 150_000].includes(received)) server.cutStalled()
@@ -102,7 +102,7 @@ describe('a download', () => {
     ])
   })
 
-  test('is continued after a kill', async () => {
+  test('continues after a kill', async () => {
     server.faults.push({ stallAfter: 120_000 })
     const child = startChild()
     const part = blob(`${sha256}.part`)
@@ -125,7 +125,7 @@ describe('a download', () => {
   })
 })
 
-test('several processes at once fetch a file once', async () => {
+test('is fetched once by concurrent processes', async () => {
   const children = [startChild(), startChild()]
   const ends = children.map((child) => new Promise((resolve) => child.once('exit', resolve)))
   const paths = await Promise.all([hubFile(file, options), hubFile(file, options)])
@@ -134,29 +134,29 @@ test('several processes at once fetch a file once', async () => {
   expect(server.downloads).toHaveLength(1)
 })
 
-describe('what is wrong is never used', () => {
-  test('other contents than those pinned', async () => {
+describe('wrong contents are never used', () => {
+  test('contents that differ from the pinned digest', async () => {
     const other = { ...file, sha256: '1'.repeat(64) }
     expect(await failureOf(hubFile(other, options))).toMatch(/has SHA-256 .* instead of 1111/)
     expect(readdirSync(blob())).toEqual([])
     expect(existsSync(inRepository('snapshots'))).toBe(false)
   })
 
-  test('a cached file that was damaged since', async () => {
+  test('a cached file that was damaged later', async () => {
     const path = await hubFile(file, options)
     writeFileSync(path, Buffer.alloc(content.length))
     await failureOf(hubFile(file, offline()))
     expect(readFileSync(await hubFile(file, options))).toEqual(content)
   })
 
-  test('a redirect to a file of this machine', async () => {
+  test('a redirect to a local file', async () => {
     server.lies = { location: 'file:///etc/passwd' }
     expect(await failureOf(hubFile(file, options))).toMatch(/redirects to file:/)
   })
 })
 
 describe('messages', () => {
-  test('a file that does not exist', async () => {
+  test('a missing file', async () => {
     expect(await failureOf(hubFile({ ...file, path: 'no.json' }, options))).toMatch(
       /^org\/model\/no\.json cannot be fetched: http.*: status 404 \(EntryNotFound\)/,
     )
@@ -168,20 +168,20 @@ describe('messages', () => {
     expect(await failureOf(hubFile(file, options))).toMatch(/set HF_TOKEN/)
   })
 
-  test('a server that is out of order is asked again', async () => {
+  test('a failing server is retried', async () => {
     server.status = 503
     expect(await failureOf(hubFile(file, options))).toMatch(/status 503/)
     expect(server.seen).toHaveLength(6)
   })
 
-  test('no server', async () => {
+  test('an unreachable server', async () => {
     const gone = await HubServer.start()
     const environment = { ...options.environment, HF_ENDPOINT: gone.endpoint }
     await gone[Symbol.asyncDispose]()
     expect(await failureOf(hubFile(file, { ...options, environment }))).toMatch(/ECONNREFUSED/)
   })
 
-  test('an endpoint with a password, which is not shown', async () => {
+  test('an endpoint with a password, which stays hidden', async () => {
     const environment = { ...options.environment, HF_ENDPOINT: 'https://me:hush@127.0.0.1:1' }
     const message = await failureOf(hubFile(file, { ...options, environment }))
     expect(message).toMatch(/user or password/)
@@ -194,7 +194,7 @@ describe('messages', () => {
   })
 })
 
-/** The same download in a process of its own. */
+/** The same download in a separate process. */
 function startChild() {
   const module = JSON.stringify(new URL('./hub-file.ts', import.meta.url).href)
   const script = `const { hubFile } = await import(${module}); await hubFile(${JSON.stringify(file)})`

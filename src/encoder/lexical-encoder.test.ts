@@ -6,7 +6,7 @@ import { describeShared, sharedPath } from '../../test/shared.ts'
 import { lexicalEncoder } from './lexical-encoder.ts'
 
 describe('contract', () => {
-  test('any text has a vector of 384 finite entries and unit length', async () => {
+  test('any text has a unit vector of 384 finite entries', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), async (text) => {
         const [vector] = await lexicalEncoder.encode([text])
@@ -16,7 +16,7 @@ describe('contract', () => {
     )
   })
 
-  test('a text has the same vector alone and among others', async () => {
+  test('a text has the same vector alone and in a batch', async () => {
     const texts = ['first text', '', 'second text', 'first text']
     const together = await lexicalEncoder.encode(texts)
     const alone = await Promise.all(texts.map(async (text) => (await lexicalEncoder.encode([text]))[0]!))
@@ -24,13 +24,13 @@ describe('contract', () => {
     expect(await lexicalEncoder.encode([])).toEqual([])
   })
 
-  test('the empty text and white space have one well-defined vector', async () => {
+  test('empty text and white space share one well-defined vector', async () => {
     const [empty, blank] = await lexicalEncoder.encode(['', ' \n\t '])
     expect(empty).toEqual(blank)
     expect([...empty!]).toEqual([1, ...new Array<number>(383).fill(0)])
   })
 
-  test('the bits are held fast: trained weights depend on them', async () => {
+  test('the bits are pinned, because trained weights depend on them', async () => {
     const vectors = await lexicalEncoder.encode(fixedTexts)
     const bytes = createHash('sha256')
     for (const vector of vectors) {
@@ -38,8 +38,7 @@ describe('contract', () => {
       for (const [index, entry] of vector.entries()) little.setFloat32(index * 4, entry, true)
       bytes.update(new Uint8Array(little.buffer))
     }
-    // When this changes on purpose, raise the version in the settings, so that the fingerprint changes with
-    // it.
+    // If you change this on purpose, raise the version in the settings so that the fingerprint changes too.
     expect(bytes.digest('hex')).toBe('b67df4ff55b8370d0878b1bf1fdcfedfc45147db383affba1a636aef47c9b6b1')
     expect(lexicalEncoder.fingerprint).toBe(
       '2c32d40950a974b1e1652c780ca6ffb38d78789be8b699e9f1fb35b03d4ba93e',
@@ -47,7 +46,7 @@ describe('contract', () => {
   })
 })
 
-describe('likeness', () => {
+describe('similarity', () => {
   const triples: [text: string, similar: string, unrelated: string][] = [
     [
       'What is the capital of France?',
@@ -84,7 +83,7 @@ describe('likeness', () => {
     expect(dot(text!, similar!)).toBeGreaterThan(dot(text!, unrelated!) + 0.1)
   })
 
-  test('questions are closer to their own kind than to others, on average', async () => {
+  test('questions are closer to their own kind on average', async () => {
     const kinds = [
       [
         'Write a function that returns the sum of all even numbers in a list.',
@@ -112,7 +111,7 @@ describe('likeness', () => {
     }
   })
 
-  test('case, width and composition of letters do not matter; word order does, a little', async () => {
+  test('case, width and Unicode composition do not matter; word order matters a little', async () => {
     const [plain, shouted, fullWidth, composed, decomposed] = await lexicalEncoder.encode([
       'straße café',
       'STRASSE CAFÉ',
@@ -128,7 +127,7 @@ describe('likeness', () => {
     expect(one).not.toEqual(other)
   })
 
-  test('repeating a word shifts the vector less and less', async () => {
+  test('repeating a word has a diminishing effect', async () => {
     const encodeRepeated = async (times: number) =>
       (await lexicalEncoder.encode([`${'alpha '.repeat(times)}beta gamma`]))[0]!
     const [once, twice, thrice] = await Promise.all([1, 2, 3].map(encodeRepeated))
@@ -147,14 +146,14 @@ describe('long texts', () => {
     expect(dot(about!, end!)).toBeGreaterThan(dot(other!, end!))
   })
 
-  test('a run of letters without end is cut, not refused', async () => {
+  test('an endless run of letters is cut, not refused', async () => {
     const [vector] = await lexicalEncoder.encode(['x'.repeat(200_000)])
     expect(dot(vector!, vector!)).toBeCloseTo(1, 5)
   })
 })
 
 describeShared('real questions', () => {
-  test('most have their nearest neighbour in their own subject, of three', async () => {
+  test('most questions have their nearest neighbour in their own subject, out of three', async () => {
     const lines = readFileSync(sharedPath('data', 'mmlu_pro', 'test.jsonl'), 'utf8')
       .trim()
       .split('\n')

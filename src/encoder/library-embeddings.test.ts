@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { lexicalEncoder } from './lexical-encoder.ts'
 import { libraryEmbeddings } from './library-embeddings.ts'
 
-test('each text has its own vector, in the order of the library', async () => {
+test('each text has its own vector, in library order', async () => {
   const texts = [
     { role: 'solves', atomic: 'solves alone', group: 'three solve' },
     { role: 'checks', atomic: null, group: 'three check' },

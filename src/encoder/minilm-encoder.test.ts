@@ -32,7 +32,7 @@ describeShared('MiniLM encoder', () => {
   })
 
   test.each(['', 'a', 'What is the capital of France?'])(
-    '%j: the mean over its tokens, of length one',
+    '%j: the normalised mean over its tokens',
     async (text) => {
       const [vector] = await encoder.encode([text])
       const expected = unit(plainTinyMean(tokenizer.ids(text)))
@@ -52,7 +52,7 @@ describeShared('MiniLM encoder', () => {
     for (const [index, entry] of vector!.entries()) expect(entry).toBeCloseTo(expected[index]!, 5)
   })
 
-  test('the bits of a vector do not depend on the company, the order or the process of encoding', async () => {
+  test('a vector does not depend on the batch, the order or the process', async () => {
     const texts = [
       ...Array.from({ length: 40 }, (_, index) => `Question ${index} of many`),
       long,
@@ -69,21 +69,21 @@ describeShared('MiniLM encoder', () => {
     }
   })
 
-  test('many full chunks are spread over several batches', async () => {
+  test('many full chunks are split into several batches', async () => {
     const [once] = await encoder.encode([long])
     const many = await encoder.encode(new Array<string>(12).fill(long))
     for (const vector of many) expect(vector).toEqual(once)
     expect(await encoder.encode([])).toEqual([])
   })
 
-  test('the fingerprint follows the files', async () => {
+  test('the fingerprint depends on the files', async () => {
     const same = await open(tinyOnnxModel())
     const other = await open(tinyOnnxModel({ output: 'token_embeddings' }))
     expect(same.fingerprint).toBe(encoder.fingerprint)
     expect(other.fingerprint).not.toBe(encoder.fingerprint)
     expect(encoder.fingerprint).toMatch(/^[0-9a-f]{64}$/)
     expect([encoder.name, encoder.dims]).toEqual(['all-MiniLM-L6-v2', 384])
-    // The other usual name of the last layer.
+    // The other common name of the last layer.
     expect(await other.encode(['a'])).toEqual(await encoder.encode(['a']))
   })
 

@@ -23,7 +23,7 @@ describeShared('MiniLM tokenizer', () => {
     tokenizer = await openMinilmTokenizer(path)
   })
 
-  // Ids from the reference in Rust (tokenizers 0.23), where the JavaScript package differs from it.
+  // Ids from the Rust reference (tokenizers 0.23), for texts where the JavaScript package differs from it.
   test.each([
     ['a capital sigma at the end of a word', 'ΟΔΟΣ', [101, 1169, 29722, 29730, 29733, 102]],
     ['a small final sigma', 'οδος', [101, 1169, 29722, 15297, 102]],
@@ -34,7 +34,7 @@ describeShared('MiniLM tokenizer', () => {
     expect(tokenizer.ids(text)).toEqual(ids)
   })
 
-  test('chunks hold the whole text, in order, 254 tokens and two special ones each', () => {
+  test('chunks cover the whole text in order, 254 tokens plus two special ones each', () => {
     const text = fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.lorem({ maxCount: 400 })), {
       maxLength: 4,
     })
@@ -53,14 +53,14 @@ describeShared('MiniLM tokenizer', () => {
     )
   })
 
-  test('nothing is one chunk; a text that just fits too', () => {
+  test('empty text is one chunk, and so is a text that just fits', () => {
     expect(tokenizer.chunks('')).toEqual([[101, 102]])
     expect(tokenizer.chunks('a '.repeat(254))).toHaveLength(1)
     expect(tokenizer.chunks('a '.repeat(255)).map(({ length }) => length)).toEqual([256, 3])
   })
 
-  test('the file on the hub, written by an older version, has the pinned digest and the same fingerprint', async () => {
-    // On the text itself: parsing would move keys that look like numbers to the front of the vocabulary.
+  test("the hub's older file has the pinned digest and the same fingerprint", async () => {
+    // Edit the text itself: parsing would move number-like keys to the front of the vocabulary.
     const text = readFileSync(path, 'utf8')
       .split('\n')
       .map((line) => line.trim().replace(/^("(?:[^"\\]|\\.)*"): /, '$1:'))
@@ -71,14 +71,14 @@ describeShared('MiniLM tokenizer', () => {
     expect((await openMinilmTokenizer(fileWith(text))).fingerprint).toBe(tokenizer.fingerprint)
   })
 
-  test('another vocabulary has another fingerprint', async () => {
+  test('another vocabulary changes the fingerprint', async () => {
     const content = JSON.parse(readFileSync(path, 'utf8'))
     content.model.vocab['the'] = content.model.vocab['of']
     const changed = await openMinilmTokenizer(fileWith(JSON.stringify(content)))
     expect(changed.fingerprint).not.toBe(tokenizer.fingerprint)
   })
 
-  test('without the package the message says what to install', () => {
+  test('a missing package says what to install', () => {
     const module = JSON.stringify(new URL('./minilm-tokenizer.ts', import.meta.url).href)
     const script = `
       import { registerHooks } from 'node:module'

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 
-/** What is loaded, in a process of its own in which some packages are not installed or broken. */
+/** What gets loaded in a separate process where some packages are missing or broken. */
 function loadWith(failures: Record<string, string>): string {
   const module = JSON.stringify(new URL('./onnx-runtime.ts', import.meta.url).href)
   const script = `
@@ -18,17 +18,20 @@ function loadWith(failures: Record<string, string>): string {
 
 const absent = 'ERR_MODULE_NOT_FOUND'
 
-test.each([absent, 'ERR_DLOPEN_FAILED'])('the native one missing (%s): the other is taken', (code) => {
-  expect(loadWith({ 'onnxruntime-node': code })).toBe('onnxruntime-web')
-})
+test.each([absent, 'ERR_DLOPEN_FAILED'])(
+  'falls back to the other runtime when the native one is missing (%s)',
+  (code) => {
+    expect(loadWith({ 'onnxruntime-node': code })).toBe('onnxruntime-web')
+  },
+)
 
-test('none: the message says what to install', () => {
+test('without any runtime the message says what to install', () => {
   expect(loadWith({ 'onnxruntime-node': absent, 'onnxruntime-web': absent })).toBe(
     'The MiniLM encoder needs onnxruntime-node or onnxruntime-web, an optional package: npm install onnxruntime-web',
   )
 })
 
-test('a fault of the package itself is not taken for its absence', () => {
+test('an error inside the package is not mistaken for a missing package', () => {
   expect(loadWith({ 'onnxruntime-node': absent, 'onnxruntime-web': 'ERR_OTHER' })).toBe(
     'onnxruntime-web fails',
   )

@@ -24,7 +24,7 @@ const metadata = [
   'tools: calculator, python_exec',
 ].join('\n')
 
-/** The lexical encoder, and what it was given to read. */
+/** The lexical encoder, recording the texts it reads. */
 function listeningEncoder(): FrozenTextEncoder & { readonly read: string[] } {
   const read: string[] = []
   return {
@@ -37,7 +37,7 @@ function listeningEncoder(): FrozenTextEncoder & { readonly read: string[] } {
   }
 }
 
-test('question with options, passages with tables, and the profile are read, and nothing else', async () => {
+test('only the question with options, the passages with tables, and the profile are read', async () => {
   const encoder = listeningEncoder()
   await queryEmbedding(rich, tinyTaskSet, encoder)
   expect(encoder.read).toEqual([
@@ -47,7 +47,7 @@ test('question with options, passages with tables, and the profile are read, and
   ])
 })
 
-test('they are mixed as the paper says', async () => {
+test('the vectors are mixed as in the paper', async () => {
   const task: Task = { id: 't', question: 'Two and two?', context: ['Count.'], metadata: {} }
   const expected = await taskEmbedding(
     { question: 'Two and two?', context: 'Count.', metadata },
@@ -56,14 +56,14 @@ test('they are mixed as the paper says', async () => {
   expect(await queryEmbedding(task, tinyTaskSet, lexicalEncoder)).toEqual(expected)
 })
 
-test('a question alone has no context, and a profile without tools names none', async () => {
+test('a bare question has no context, and a profile without tools lists none', async () => {
   const encoder = listeningEncoder()
   const set = { ...tinyTaskSet, profile: { ...tinyTaskSet.profile, tools: [] } }
   await queryEmbedding({ id: 't', question: 'Why?', metadata: {} }, set, encoder)
   expect(encoder.read).toEqual(['Why?', metadata.split('\n').slice(0, 2).join('\n')])
 })
 
-test('neither id, task metadata nor the order in which tools are named matter', async () => {
+test('id, task metadata and tool order do not matter', async () => {
   const other = { ...rich, id: 'another', metadata: {} }
   const set = {
     ...tinyTaskSet,
@@ -74,13 +74,13 @@ test('neither id, task metadata nor the order in which tools are named matter', 
   )
 })
 
-test('a new version of the texts is another input, the first is the encoder alone', () => {
+test('a new text version changes the input fingerprint; the first version is the encoder alone', () => {
   expect(inputFingerprint(lexicalEncoder)).toBe(lexicalEncoder.fingerprint)
   const fingerprints = [1, 2, 3].map((version) => inputFingerprint(lexicalEncoder, version))
   expect(new Set(fingerprints).size).toBe(3)
 })
 
-test('titles and cells stay on their line, and a table may have neither header nor caption', async () => {
+test('titles and cells stay on one line, and a table may lack header and caption', async () => {
   const encoder = listeningEncoder()
   const tables = [
     { name: 'a\nb', rows: [['1\r\n2', '']] },

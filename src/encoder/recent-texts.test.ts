@@ -15,7 +15,7 @@ function counting() {
   return { asked, encoder: rememberRecent(encoder) }
 }
 
-test('the same vectors, each text encoded once while it is in use', async () => {
+test('vectors are unchanged, and a text in use is encoded once', async () => {
   const { asked, encoder } = counting()
   const texts = ['one', 'two', 'one', '']
   const [first, second] = await Promise.all([encoder.encode(texts), encoder.encode(['two', 'three'])])
@@ -27,7 +27,7 @@ test('the same vectors, each text encoded once while it is in use', async () => 
   expect(await encoder.encode(['one'])).toEqual(await lexicalEncoder.encode(['one']))
 })
 
-test('it forgets what was not used for longest', async () => {
+test('the least recently used text is evicted first', async () => {
   const { asked, encoder } = counting()
   for (let number = 0; number < 600; number += 1) await encoder.encode(['always', `text ${number}`])
   expect(asked.filter((text) => text === 'always')).toHaveLength(1)

@@ -7,7 +7,7 @@ const options = ['A. it rose', 'B. it fell']
 const context = 'Revenue was 120 in 2018 and 150 in 2019.'
 const metadata = 'tatqa table_interpreter calculator'
 
-/** The paper's equation, read off directly. */
+/** The paper's equation, transcribed directly. */
 async function mixed(parts: readonly (readonly [number, string])[]): Promise<number[]> {
   const vectors = await lexicalEncoder.encode(parts.map(([, text]) => text))
   const sum = Array.from(vectors[0]!, (_, entry) =>

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { unitVector, unitVectorOfSum } from './unit-vector.ts'
 
-test('length one and the same direction, for entries of any size', () => {
+test('keeps the direction and has length one, for entries of any size', () => {
   const entry = fc.double({ noNaN: true, noDefaultInfinity: true })
   fc.assert(
     fc.property(fc.array(entry, { minLength: 1, maxLength: 8 }), (vector) => {

@@ -40,7 +40,7 @@ function role(id: string, kind: 'atomic' | 'group' | 'both', accepts?: readonly 
   }
 }
 
-/** Libraries with any realizations and any compatibility. */
+/** Libraries with arbitrary realizations and compatibility. */
 const arbitraryLibrary: fc.Arbitrary<Library> = fc
   .integer({ min: 1, max: 5 })
   .chain((size) =>
@@ -73,7 +73,7 @@ describe('direct', () => {
 })
 
 describe('chain', () => {
-  test('is the first roles of the library, each listening to the one before', async () => {
+  test('takes the first roles of the library, each listening to the previous one', async () => {
     const graph = await graphOf(chainOrganisation(paperLibrary, limits))
     expect(units(graph)).toEqual([
       ['task_decomposer', 'atomic'],
@@ -82,12 +82,12 @@ describe('chain', () => {
     ])
   })
 
-  test('ends where the depth does', async () => {
+  test('stops at the depth limit', async () => {
     const graph = await graphOf(chainOrganisation(paperLibrary, { maxUnits: 10, maxDepth: 2 }))
     expect(graph.size).toBe(2)
   })
 
-  test('passes over a role that cannot listen to the one before it', async () => {
+  test('skips a role that cannot listen to the previous one', async () => {
     const library = defineLibrary({
       roles: [role('a', 'both'), role('b', 'both', ['c_text']), role('c', 'both', ['a_text'])],
     })
@@ -97,7 +97,7 @@ describe('chain', () => {
     ])
   })
 
-  test('a role without a single agent stands as its group, as far as the depth allows', async () => {
+  test('uses a group for a role without an atomic agent, if the depth allows', async () => {
     const library = defineLibrary({ roles: [role('a', 'group'), role('b', 'group'), role('c', 'atomic')] })
     expect(units(await graphOf(chainOrganisation(library, { maxUnits: 3, maxDepth: 3 })))).toEqual([
       ['a', 'group'],
@@ -105,7 +105,7 @@ describe('chain', () => {
     ])
   })
 
-  test('is legal in every library and within all limits, and a path', async () => {
+  test('is a legal path in every library and within all limits', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryLibrary, arbitraryLimits, async (library, bounds) => {
         const graph = await graphOf(chainOrganisation(library, bounds))
@@ -118,7 +118,7 @@ describe('chain', () => {
 })
 
 describe('parallel', () => {
-  test('is every role once, without edges, whatever a policy may place', async () => {
+  test('uses every role once, without edges, whatever a policy may place', async () => {
     const graph = await graphOf(parallelOrganisation(paperLibrary))
     expect(graph.units.map((unit) => unit.role)).toEqual(paperLibrary.roles.map(({ id }) => id))
     expect(graph.units.every(({ realization }) => realization === 'atomic')).toBe(true)
@@ -152,7 +152,7 @@ describe('random', () => {
     )
   })
 
-  test('depends on seed and task id alone', async () => {
+  test('depends only on seed and task id', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(), fc.string(), fc.string(), async (seed, id, other) => {
         const organisation = randomOrganisation(paperLibrary, limits, seed)
@@ -176,7 +176,7 @@ describe('random', () => {
     expect(one).not.toEqual(two)
   })
 
-  test('gives every legal choice its even share', async () => {
+  test('picks every legal choice equally often', async () => {
     const { library } = tinyTaskSet
     const organisation = randomOrganisation(library, limits, 3)
     const graphs = await Promise.all(
@@ -184,7 +184,7 @@ describe('random', () => {
     )
     const share = (count: number, of: number) => count / of
     const firsts = graphs.map(({ units: [first] }) => first)
-    // Six roles and STOP: each 1/7, whose standard error here is 0.004.
+    // Six roles and STOP: 1/7 each, with a standard error of 0.004 here.
     for (const choice of [undefined, ...library.roles.map(({ id }) => id)]) {
       const count = firsts.filter((first) => first?.role === choice).length
       expect(share(count, graphs.length)).toBeCloseTo(1 / 7, 1.5)
@@ -202,12 +202,12 @@ describe('shuffled', () => {
   const all = randomOrganisation(paperLibrary, limits, 1)
   const key = (graph: AgentGraph) => JSON.stringify(graph)
 
-  test('every question gets the graph of another one, each graph is used once, by the seed', async () => {
+  test('every question gets another question’s graph, each graph is used once, and the seed decides', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 2, max: 60 }), fc.nat(100), async (count, seed) => {
         const tasks = Array.from({ length: count }, (_, index) => taskOf(`t${index}`))
         const given: string[] = []
-        // Each graph tells whom it was built for.
+        // Each graph reveals the question it was built for.
         const own: Organiser = {
           name: 'own',
           description: '',
@@ -230,7 +230,7 @@ describe('shuffled', () => {
     )
   })
 
-  test('the graphs are the ones that the organisation builds; one question alone cannot be shuffled', async () => {
+  test('the graphs come from the organisation; a single question cannot be shuffled', async () => {
     const tasks = [taskOf('a'), taskOf('b')]
     const shuffled = shuffledOrganisation(all, tasks, 3)
     expect(shuffled.name).toBe('random, shuffled')

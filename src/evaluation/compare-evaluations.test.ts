@@ -35,7 +35,7 @@ function kept(
   }
 }
 
-test('of the same evaluation made again the last whole one counts', () => {
+test('of repeated evaluations the last complete one counts', () => {
   const all = [
     kept('a', 'trained', { update: 3 }, [1, 1, 1], { begunAt: 1 }),
     kept('a', 'trained', { update: 3 }, [0, 0, 0], { begunAt: 2 }),
@@ -45,7 +45,7 @@ test('of the same evaluation made again the last whole one counts', () => {
   expect(latestEvaluations(all).map(({ begunAt }) => begunAt)).toEqual([2, 4])
 })
 
-test('names tell what differs and nothing else', () => {
+test('labels show only what differs', () => {
   const trained = kept('a', 'trained', { update: 3, seed: 1 }, [1])
   const direct = kept('a', 'direct', {}, [1])
   expect(evaluationLabels([trained, direct])).toEqual(['trained', 'direct'])
@@ -69,7 +69,7 @@ test('the base is found by run, organisation or label', () => {
   expect(() => baseOf(both, 'best')).toThrow(/'best' to compare with. There are: a: trained;/)
 })
 
-test('what has other questions is refused', () => {
+test('evaluations of other questions are refused', () => {
   const own = kept('a', 'trained', {}, [1, 0, 1])
   const [, other] = compareEvaluations([own, kept('a', 'direct', {}, [0, 0, 1])], 0)
   expect(other!.against).toMatchObject({ wins: 0, losses: 1, ties: 2, questions: 3 })

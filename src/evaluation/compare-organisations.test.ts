@@ -35,7 +35,7 @@ const chain = report('chain', [
   record('d', 0, 9),
 ])
 
-describe('a report beside its base', () => {
+describe('a report compared with its base', () => {
   const rows = compareOrganisations([direct, chain], { seed: 3 })
 
   test('the base has its own figures and no comparison', () => {
@@ -43,7 +43,7 @@ describe('a report beside its base', () => {
     expect(rows[0]!.against).toBeUndefined()
   })
 
-  test('the other is compared on the questions that both have', () => {
+  test('another report is compared on the shared questions', () => {
     const { difference, low, high, probability } = pairedBootstrap([1, 1, 0.5], [0, 0, 1], { seed: 3 })
     expect(rows[1]).toMatchObject({ organisation: 'chain', n: 4, tokens: chain.tokens })
     expect(rows[1]!.against).toEqual({
@@ -53,7 +53,7 @@ describe('a report beside its base', () => {
       low,
       high,
       probability,
-      // Three questions can show nothing.
+      // Three questions are too few to show anything.
       detectable: 1,
       wins: 2,
       losses: 1,
@@ -62,24 +62,24 @@ describe('a report beside its base', () => {
     })
   })
 
-  test('another base', () => {
+  test('any report can be the base', () => {
     const [first, second] = compareOrganisations([direct, chain], { base: 1 })
     expect(first!.against).toMatchObject({ base: 'chain', wins: 1, losses: 2, tokenRatio: 1 / 3 })
     expect(second!.against).toBeUndefined()
   })
 })
 
-test('nothing in common, nothing to compare', () => {
+test('reports without shared questions have no comparison', () => {
   const other = report('other', [record('z', 1, 5)])
   expect(compareOrganisations([direct, other])[1]!.against).toBeUndefined()
 })
 
-test('a base that told no tokens gives no ratio', () => {
+test('a base without token counts gives no ratio', () => {
   const silent = report('silent', [{ ...record('a', 1, 1), usage: noUsage }])
   expect(compareOrganisations([silent, direct])[1]!.against!.tokenRatio).toBeUndefined()
 })
 
-test('a report beside itself: all ties, no difference', () => {
+test('a report compared with itself is all ties', () => {
   fc.assert(
     fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1 }), (scores) => {
       const same = report(
@@ -98,7 +98,7 @@ test('a report beside itself: all ties, no difference', () => {
   )
 })
 
-test('a base that is not there is refused', () => {
+test('a missing base is refused', () => {
   expect(() => compareOrganisations([direct], { base: 1 })).toThrow('no report 1')
   expect(() => compareOrganisations([])).toThrow('there are 0')
 })

@@ -33,7 +33,7 @@ test('crc32c has the check value of RFC 3720', () => {
   expect(crc32c(Buffer.alloc(32))).toBe(0x8a9136aa)
 })
 
-test('curves as CSV: a line per update, text quoted, nothing that a spreadsheet would run', () => {
+test('CSV curves have one line per update, quoted text, and nothing a spreadsheet would execute', () => {
   const [head, first, second] = curvesCsv([
     update(0, { query: '=SUM(A1), "x"' }),
     update(1, { spent: { cost: { amount: 0.5, currency: 'EUR' } } }),
@@ -45,13 +45,13 @@ test('curves as CSV: a line per update, text quoted, nothing that a spreadsheet 
   expect(second).toMatch(/,0\.5,1\.5$/)
 })
 
-test('an update that ran no graph has no score, rather than one of zero', () => {
+test('an update without executed graphs has no score, rather than zero', () => {
   const idle = { score: 0, returns: [], actions: { roles: {}, units: [], edgeShare: 0 } }
   const [, line] = curvesCsv([update(0, idle)]).split('\n')
   expect(line).toBe('0,2026-11-16T12:00:00.000Z,q-1,,,-0.5,-0.25,0.125,2,1.25,120,120,3,0,,1.5')
 })
 
-/** Reads an event file as the format says: records with masked checksums, each a message. */
+/** Reads an event file per the format: records with masked checksums, one message each. */
 function readEvents(path: string) {
   const file = readFileSync(path)
   const events: Map<number, unknown[]>[] = []
@@ -95,7 +95,7 @@ function fields(content: Buffer): Map<number, unknown[]> {
   return found
 }
 
-test('a TensorBoard file can be read back by the format, with every step and value', () => {
+test('a TensorBoard file reads back with every step and value', () => {
   const path = writeTensorBoard(join(work, 'board'), [update(0), update(300, { score: 0.75 })])
   expect(path).toMatch(/events\.out\.tfevents\.1794830400\./)
   const [version, first, last] = readEvents(path)
@@ -110,6 +110,6 @@ test('a TensorBoard file can be read back by the format, with every step and val
         .map((value) => [String(value.get(1)![0]), value.get(2)![0]]),
     )
   expect(values(last!)).toMatchObject({ score: 0.75, 'loss/entropy': 2, 'tokens/made': 120, seconds: 1.5 })
-  // What has no price has no point.
+  // No price, no data point.
   expect(values(first!)).not.toHaveProperty('cost/spent')
 })

@@ -1,4 +1,4 @@
-// Evaluations of organisations that drive are kept, capped, resumed and verified as all others are.
+// Evaluations of driver organisations are kept, capped, resumed and verified like all others.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ const dylanOn = async (folder: string, options: Partial<EvaluateOptions> = {}) =
   return evaluate({ ...engine, folder, organisation, about, ...options })
 }
 
-test('interrupted and resumed: no finished question is paid for twice, and the records are the same', async () => {
+test('a resumed evaluation repeats no finished question and ends with the same records', async () => {
   const whole = await dylanOn(await fresh())
   const folder = await fresh()
   const stop = new AbortController()
@@ -60,13 +60,13 @@ test('interrupted and resumed: no finished question is paid for twice, and the r
   expect(readLines(join(second.folder!, 'records.jsonl'))).toHaveLength(16)
 })
 
-test('a cap on calls ends it between questions', async () => {
+test('a cap on calls stops it between questions', async () => {
   const capped = await dylanOn(await fresh(), { budget: { calls: 20 } })
   expect(capped.complete).toBe(false)
   expect(capped.spent.calls).toBeGreaterThanOrEqual(20)
 })
 
-test('a network that fails in the middle of a driven question spoils no record', async () => {
+test('a network failure within a driven question is retried and changes no answer', async () => {
   const model = modelAround(async (request, signal, number) =>
     number === 5
       ? { ok: false, kind: 'server_error', message: 'scripted', durationMs: 0 }
@@ -79,7 +79,7 @@ test('a network that fails in the middle of a driven question spoils no record',
   expect(shaken.usage.attempts).toBe(whole.usage.attempts + 1)
 })
 
-test('every system that needs no training answers on the simulated model, through HTTP', async () => {
+test('every system without training answers on the simulated model over HTTP', async () => {
   const { model, close } = await openSimulated({ tasks: knownTasks(set), seed: 1 })
   try {
     for (const { name, learner } of organisations) {

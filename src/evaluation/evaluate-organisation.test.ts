@@ -33,7 +33,7 @@ const direct = directOrganisation()
 const evaluate = (executor: TaskExecutor, more: Partial<OrganisationEvaluation> = {}) =>
   evaluateOrganisation({ executor, split: 'test', organisation: direct, ...more })
 
-/** Which question a request is about. */
+/** The question a request is about. */
 function taskOf({ message }: Heard): Task {
   const { question } = message['task'] as { question: string }
   return tasks.find((task) => task.question === question)!
@@ -66,7 +66,7 @@ describe('on the simulated model', () => {
       expect(score).toBe(answer === references.get(task)!.text ? 1 : 0)
   })
 
-  test('it is the same at any number of questions and calls in flight', async () => {
+  test('results do not depend on the number of concurrent questions and calls', async () => {
     const organisation = randomOrganisation(library, limits, 1)
     const told = async (inFlight: number, calls: number) => {
       const { records, ...figures } = await evaluate(tinyExecutor({ limit: new CallLimit(calls) }), {
@@ -82,7 +82,7 @@ describe('on the simulated model', () => {
     expect(await told(64, 64)).toEqual(alone)
   })
 
-  test('a record is plain data that says which graph ran', async () => {
+  test('a record is plain data that names its graph', async () => {
     const organisation = chainOrganisation(library, limits)
     const [record] = (await evaluate(tinyExecutor(), { organisation, tasks: 1 })).records
     expect(JSON.parse(JSON.stringify(record))).toEqual(record)
@@ -91,7 +91,7 @@ describe('on the simulated model', () => {
   })
 })
 
-/** Answers every question rightly, after a while that differs from call to call. */
+/** Answers every question correctly, with a latency that varies from call to call. */
 function slowModel() {
   let calls = 0
   return new ScriptedModel(async (heard) => {
@@ -102,7 +102,7 @@ function slowModel() {
 }
 
 describe('order and reuse', () => {
-  test('records are told one after the other as they come, and reported in task order', async () => {
+  test('records are emitted as they finish and reported in task order', async () => {
     const heard: string[] = []
     let telling = 0
     const report = await evaluate(tinyExecutor({ model: slowModel() }), {
@@ -121,7 +121,7 @@ describe('order and reuse', () => {
     expect(report.score).toMatchObject({ mean: 1, high: 1 })
   })
 
-  test('nothing is used again: a second evaluation makes all calls again', async () => {
+  test('a second evaluation repeats every call', async () => {
     const model = slowModel()
     const executor = tinyExecutor({ model })
     await evaluate(executor)
@@ -129,7 +129,7 @@ describe('order and reuse', () => {
     expect(model.heard).toHaveLength(32)
   })
 
-  test('no more questions are in work than allowed', async () => {
+  test('the limit on concurrent questions holds', async () => {
     let working = 0
     let most = 0
     const organisation: Organiser = {
@@ -152,7 +152,7 @@ describe('order and reuse', () => {
 })
 
 describe('failures count', () => {
-  test('an unanswered question scores zero, is named, and stays in the denominator', async () => {
+  test('an unanswered question scores zero, is named, and counts in the denominator', async () => {
     const model = new ScriptedModel((heard) =>
       taskOf(heard).id === ids[0] ? 'no JSON at all' : final('Counted.', rightAnswer(taskOf(heard))),
     )
@@ -164,7 +164,7 @@ describe('failures count', () => {
     expect(report.records[0]).not.toHaveProperty('answer')
   })
 
-  test('a node that fails is counted also where the others make it good', async () => {
+  test('a failed node is counted even when other nodes recover', async () => {
     const model = new ScriptedModel((heard) =>
       heard.executor.role === 'logic_reasoner'
         ? failed('rejected')
@@ -176,7 +176,7 @@ describe('failures count', () => {
     expect(report.failures).toEqual({ unanswered: 0, nodes: 16 })
   })
 
-  test('an endpoint that is gone is no wrong answer: the evaluation stops and what was answered is kept', async () => {
+  test('an unreachable endpoint is not a wrong answer: the evaluation stops and keeps its answers', async () => {
     const clock = { now: () => 0, sleep: async () => {} }
     const gone = new ScriptedModel((heard) =>
       heard.message === undefined || taskOf(heard).id === ids[3]
@@ -190,7 +190,7 @@ describe('failures count', () => {
     expect(heard).toEqual(ids.slice(0, 3))
   })
 
-  test('a question that the network spoiled once is asked again, and both tries are paid for', async () => {
+  test('a question hit by a network failure is asked again, and both tries are paid for', async () => {
     const clock = { now: () => 0, sleep: async () => {} }
     let failures = 0
     const shaky = new ScriptedModel((heard) => {
@@ -206,7 +206,7 @@ describe('failures count', () => {
     expect(report.records[0]!.usage).toMatchObject({ calls: 2, attempts: 5, failedAttempts: 4 })
   })
 
-  test('so is one whose other nodes made good what the network spoiled', async () => {
+  test('a question is also asked again when other nodes recovered from the network failure', async () => {
     const clock = { now: () => 0, sleep: async () => {} }
     let failures = 0
     const shaky = new ScriptedModel((heard) => {
@@ -222,7 +222,7 @@ describe('failures count', () => {
     expect(report.failures).toEqual({ unanswered: 0, nodes: 0 })
   })
 
-  test('a question that is not answered in time is no wrong answer either', async () => {
+  test('a question that times out is not a wrong answer either', async () => {
     const silent = new ScriptedModel(() => new Promise<never>(() => {}))
     const settings = executionSettings.parse({ executionSeconds: 0.01 })
     const records: unknown[] = []
@@ -232,7 +232,7 @@ describe('failures count', () => {
     expect(records).toEqual([])
   })
 
-  test("by the paper's rule a transport failure without an answer scores 0, and one that was made good counts", async () => {
+  test("by the paper's rule a transport failure without an answer scores 0, and a recovered one counts", async () => {
     const clock = { now: () => 0, sleep: async () => {} }
     const shaky = new ScriptedModel((heard) => {
       const { id } = taskOf(heard)
@@ -252,7 +252,7 @@ describe('failures count', () => {
     expect(report.records[1]).toMatchObject({ score: 1, status: 'answered' })
   })
 
-  test('measures are means over all questions, those without an answer too', async () => {
+  test('measures are means over all questions, including unanswered ones', async () => {
     const model = new ScriptedModel((heard) =>
       taskOf(heard).id === ids[0] ? 'no JSON at all' : final('Counted.', rightAnswer(taskOf(heard))),
     )
@@ -263,21 +263,21 @@ describe('failures count', () => {
     expect(report.measures).toEqual({ em: 15 / 16 })
   })
 
-  test('money is summed where there is a price', async () => {
+  test('cost is summed when there is a price', async () => {
     const settings = executionSettings.parse({
       prices: {
         'scripted/m': { currency: 'EUR', asOf: '2026-01', input: 100_000, cachedInput: 0, output: 200_000 },
       },
     })
-    // 6 uncached input tokens and 5 output tokens a question.
+    // 6 uncached input tokens and 5 output tokens per question.
     const report = await evaluate(tinyExecutor({ model: slowModel(), settings }))
     expect(report.cost).toMatchObject({ currency: 'EUR', amount: expect.closeTo(16 * 1.6, 9) })
     expect(report.tokens).toEqual({ input: 10, output: 5, total: 15 })
   })
 })
 
-describe('ended early', () => {
-  test('a spent budget begins nothing further; the report says that it is not complete', async () => {
+describe('stopping early', () => {
+  test('a spent budget starts nothing new, and the report is marked incomplete', async () => {
     const model = slowModel()
     const budget = { exhausted: () => model.heard.length >= 5 }
     const report = await evaluate(tinyExecutor({ model }), { budget, inFlight: 2 })
@@ -287,7 +287,7 @@ describe('ended early', () => {
     expect(report.n).toBeLessThan(7)
   })
 
-  test('a signal cancels what runs, and leaves no record of it', async () => {
+  test('a signal cancels running work and leaves no record of it', async () => {
     const stop = new AbortController()
     const model = new ScriptedModel(async (heard, signal) => {
       if (model.heard.length <= 3) return final('Counted.', rightAnswer(taskOf(heard)))
@@ -305,7 +305,7 @@ describe('ended early', () => {
     expect(heard).toEqual(report.records)
   })
 
-  test('what was done is not run again, and the whole is as if it had not been interrupted', async () => {
+  test('resuming repeats nothing, and the result equals an uninterrupted one', async () => {
     const whole = await evaluate(tinyExecutor())
     const done = new Map(whole.records.slice(4, 10).map((record) => [record.task, record]))
     const model = slowModel()
@@ -324,7 +324,7 @@ describe('ended early', () => {
     expect(report.complete).toBe(true)
   })
 
-  test('records of other questions are left out', async () => {
+  test('records of other questions are ignored', async () => {
     const { records } = await evaluate(tinyExecutor(), { tasks: 3 })
     const done = new Map(records.map((record) => [record.task, record]))
     const report = await evaluate(tinyExecutor(), { tasks: 2, done })
@@ -332,7 +332,7 @@ describe('ended early', () => {
   })
 
   test.each(['unauthorized', 'payment_required', 'forbidden', 'quota_exhausted'] as const)(
-    'a model that refuses for good (%s) ends all of it at once',
+    'a permanent model error (%s) stops everything at once',
     async (kind) => {
       const model = new ScriptedModel((heard) =>
         model.heard.length > 4 ? failed(kind, 'It says no') : final('Counted.', rightAnswer(taskOf(heard))),
@@ -350,7 +350,7 @@ describe('ended early', () => {
     },
   )
 
-  test('a listener that fails, as on a full disk, ends it with its own error', async () => {
+  test('a failing listener, as on a full disk, stops it with the listener’s error', async () => {
     const model = slowModel()
     const limit = new CallLimit(2)
     const full = new Error('no space left')
@@ -365,7 +365,7 @@ describe('ended early', () => {
     expect(limit.inFlight).toBe(0)
   })
 
-  test('scoring that the signal cuts short is no score', async () => {
+  test('scoring interrupted by the signal gives no score', async () => {
     const stop = new AbortController()
     const scorer = {
       version: 'long',
@@ -378,19 +378,19 @@ describe('ended early', () => {
     await expect(evaluate(executor, { signal: stop.signal })).rejects.toThrow(NothingEvaluatedError)
   })
 
-  test('without a single record there is no score to report', async () => {
+  test('without any record there is no score', async () => {
     const spent = { exhausted: () => true }
     await expect(evaluate(tinyExecutor(), { budget: spent })).rejects.toThrow(NothingEvaluatedError)
   })
 
   test.each([{ tasks: 0 }, { tasks: -1 }, { tasks: 1.5 }, { inFlight: 0 }])(
-    'a number of questions that makes no sense is refused by name: %j',
+    'an invalid number of questions is refused: %j',
     async (given) => {
       await expect(evaluate(tinyExecutor(), given)).rejects.toThrow(Object.keys(given)[0])
     },
   )
 })
 
-test('a split that there is not is refused', async () => {
+test('an unknown split is refused', async () => {
   await expect(evaluate(tinyExecutor(), { split: 'dev' })).rejects.toThrow("no split 'dev'")
 })

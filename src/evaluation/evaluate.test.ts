@@ -25,7 +25,7 @@ const counting = () => modelAround((request, signal) => tinyModel.ask(request, s
 let count = 0
 const fresh = () => join(work, `run-${++count}`)
 
-/** Of the direct answer: one call for each of the sixteen held-out questions. */
+/** The direct answer makes one call for each of the sixteen held-out questions. */
 function evaluateDirect(folder: string, options: Partial<EvaluateOptions> = {}) {
   const organisation = directOrganisation()
   return evaluate({ set, model: tinyModel, organisation, folder, sandbox: null, concurrency: 2, ...options })
@@ -34,7 +34,7 @@ function evaluateDirect(folder: string, options: Partial<EvaluateOptions> = {}) 
 const trained = fresh()
 beforeAll(() => trainTiny(trained))
 
-test('an evaluation that was interrupted goes on without repeating a question', async () => {
+test('an interrupted evaluation continues without repeating a question', async () => {
   const folder = fresh()
   const whole = await evaluateDirect(fresh())
   const stop = new AbortController()
@@ -55,7 +55,7 @@ test('an evaluation that was interrupted goes on without repeating a question', 
   )
 })
 
-test('half a record that a kill has left is made again', async () => {
+test('a record cut short by a kill is made again', async () => {
   const folder = fresh()
   const whole = await evaluateDirect(folder)
   const file = join(whole.folder!, 'records.jsonl')
@@ -70,7 +70,7 @@ test('half a record that a kill has left is made again', async () => {
   expect(readLines(file)).toHaveLength(16)
 })
 
-test('one that is complete is made afresh, beside it; so is one of something else', async () => {
+test('a complete evaluation is made afresh beside the old one, and so is one with other settings', async () => {
   const folder = fresh()
   const first = await evaluateDirect(folder)
   const model = counting()
@@ -84,13 +84,13 @@ test('one that is complete is made afresh, beside it; so is one of something els
   expect(other.n).toBe(16)
 })
 
-test('a budget stops it once the questions in work are answered, and it goes on with a higher one', async () => {
+test('a budget stops it after the questions in progress, and a higher one continues it', async () => {
   const folder = fresh()
   const model = counting()
   const capped = await evaluateDirect(folder, { model, budget: { calls: 5 } })
   expect(capped.complete).toBe(false)
   expect(capped.n).toBeGreaterThanOrEqual(5)
-  // Two calls at a time keep eight questions in work.
+  // Two concurrent calls keep eight questions in progress.
   expect(capped.n).toBeLessThan(5 + 8)
   expect(model.calls).toBe(capped.n)
   const whole = await evaluateDirect(folder, { model })
@@ -98,13 +98,13 @@ test('a budget stops it once the questions in work are answered, and it goes on 
   expect(model.calls).toBe(16)
 })
 
-test('a budget of nothing gives no score, rather than zero', async () => {
+test('a zero budget gives no score, rather than a score of zero', async () => {
   const model = counting()
   await expect(evaluateDirect(fresh(), { model, budget: { tokens: 0 } })).rejects.toThrow(/there is no score/)
   expect(model.calls).toBe(0)
 })
 
-test('money without a price is refused before anything is asked or written', async () => {
+test('a money budget without a price is refused before anything is asked or written', async () => {
   const folder = fresh()
   const counted = counting()
   const identity = { provider: 'acme', model: 'large', options: {} }
@@ -116,7 +116,7 @@ test('money without a price is refused before anything is asked or written', asy
   expect(existsSync(folder)).toBe(false)
 })
 
-test('a key that is revoked midway ends it; what was answered stays', async () => {
+test('a key revoked midway stops it and keeps the answers', async () => {
   const folder = fresh()
   const refusal: ChatFailure = { ok: false, kind: 'unauthorized', message: 'no', durationMs: 1 }
   const model = modelAround(async (request, signal, number) =>
@@ -143,12 +143,12 @@ test('a trained policy is evaluated on held-out questions and answers a new one'
   const task = set.splits['test']!.tasks[0]!
   const solved = await solve({ policy, task, model: tinyModel, contract: numericString })
   const record = report.records.find((one) => one.task === task.id)!
-  // The graph is fixed by seed and id, and the answer by the graph.
+  // Seed and id determine the graph, and the graph determines the answer.
   expect(solved.graph.toJSON()).toEqual(record.graph)
   expect(solved.answer).toEqual(record.answer)
 })
 
-test('the run folder is enough to solve: contract, tools and settings are its own, and nothing is made twice', async () => {
+test('a run folder is enough to solve: it has the contract, tools and settings, and nothing is done twice', async () => {
   const drawn = vi.spyOn(ConstructionPolicy, 'initialize')
   const embedded: string[] = []
   const encoder: FrozenTextEncoder = {
@@ -173,13 +173,13 @@ test('the run folder is enough to solve: contract, tools and settings are its ow
   })
   expect(solved.trace.contract).toBe(numericString.name)
   expect(constructions.map(({ graph }) => graph)).toEqual([solved.graph])
-  // One decision per step; at the unit limit there is none to make.
+  // One decision per step; none at the unit limit.
   expect(decided.mock.calls.length).toBeLessThanOrEqual(solved.graph.size + 1)
   expect(embedded.filter((text) => text.includes(task.question))).toHaveLength(1)
   expect(new Set(embedded).size).toBe(embedded.length)
 })
 
-test('checkpoint 0 is the untrained policy, and another encoder than the run had is refused', async () => {
+test('checkpoint 0 is the untrained policy, and an encoder other than the run’s is refused', async () => {
   const untrained = await loadPolicy(trained, { encoder: lexicalEncoder, update: 0 })
   expect(untrained.update).toBe(0)
   expect(untrained.organisation().name).toBe('untrained')

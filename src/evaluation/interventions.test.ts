@@ -13,7 +13,7 @@ import { disturbed, type Interventions, rewired, withoutRole } from './intervent
 const { library, profile } = tinyTaskSet
 const means = { library, profile, seed: 1, encoder: () => Promise.reject(new Error('not needed')) }
 
-test('rewiring keeps units and degrees', () => {
+test('rewiring preserves units and degrees', () => {
   fc.assert(
     fc.property(arbitraryGraph({ maxUnits: 8 }), fc.nat(1000), (graph, seed) => {
       const other = rewired(graph, deriveRandom(seed))
@@ -46,7 +46,7 @@ test('rewiring changes a debate', async () => {
   expect(changed.finalizer).toBe('vote')
 })
 
-test('a role that is dropped takes its edges along', () => {
+test('dropping a role drops its edges', () => {
   const graph = AgentGraph.of(
     ['a', 'b', 'c'].map((role, place) => ({
       ...{ role, realization: 'atomic' as const },
@@ -71,7 +71,7 @@ const evaluated = async (interventions: Interventions, seed = 1) => {
   return { report, about, answers: report.records.map(({ answer }) => answer) }
 }
 
-test('disturbances do what they say, the same for the same seed, and are told', async () => {
+test('disturbances do what they say, depend only on the seed, and are reported', async () => {
   const plain = await evaluated({})
   expect(plain.about).toEqual({ seed: 1 })
   const failing = await evaluated({ failWorker: 0.5 })
@@ -84,11 +84,11 @@ test('disturbances do what they say, the same for the same seed, and are told', 
   expect(corrupt.answers).not.toEqual(plain.answers)
   expect(corrupt.report.calls).toBe(plain.report.calls)
   const none = await evaluated({ dropRole: 'solver' })
-  // Nobody is left: the model alone.
+  // No unit is left: the model answers alone.
   expect(none.report.records.every(({ graph }) => graph.units.length === 0)).toBe(true)
 })
 
-test('what drives has no edges to rewire', async () => {
+test('driver organisations have no edges to rewire', async () => {
   const named = await openOrganisation(autogen, means)
   expect(() => disturbed(named, { rewire: true }, 1)).toThrow('it has no edges to rewire')
 })

@@ -42,7 +42,7 @@ beforeAll(async () => {
   await evaluateDirect({ model })
 })
 
-test('tells what was asked, expected and given, with every request and reply', async () => {
+test('shows the question, the expected and given answers, and every request and reply', async () => {
   const [detail] = await questionDetails(run, first.id)
   expect(detail).toMatchObject({
     organisation: 'direct',
@@ -54,7 +54,7 @@ test('tells what was asked, expected and given, with every request and reply', a
   expect(call!.reply).toContain('analysis')
 })
 
-test('of a training question the newest graph, from the ledger', async () => {
+test('shows the newest graph of a training question, from the ledger', async () => {
   const { query } = readLines(run.eventsFile).at(-1) as UpdateRecord
   const asked = async (split: string) => ({ question: `asked on ${split}` })
   const [detail] = await questionDetails(run, query!, { asked })
@@ -67,7 +67,7 @@ test('of a training question the newest graph, from the ledger', async () => {
   expect(detail!.tried).toBeGreaterThan(0)
 })
 
-test('an evaluation of an earlier version has no transcript, and its question comes from the task set', async () => {
+test('older evaluations have no transcript and take the question from the task set', async () => {
   const earlier = join(work, 'earlier')
   const { folder: at } = await evaluateDirect({ folder: earlier })
   writeFileSync(join(earlier, 'run.json'), readFileSync(join(folder, 'run.json')))
@@ -98,7 +98,7 @@ test('a run that keeps no content keeps neither question nor texts', async () =>
   expect(JSON.stringify(detail)).not.toContain(first.question)
 })
 
-test('a question that the run does not have, or has no answer to, is named with a remedy', async () => {
+test('an unknown or unanswered question is named with a remedy', async () => {
   await expect(questionDetails(run, 'nope')).rejects.toThrow(
     /no question 'nope'\. Some of its questions: train: /,
   )

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { sameQuestions } from './run-overview.ts'
 
-test('early and late scores are compared on the same questions only', () => {
+test('early and late scores are compared on shared questions only', () => {
   const updates = [
     { query: 'a', score: 0 },
     { query: 'b', score: 1 },

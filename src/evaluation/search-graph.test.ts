@@ -24,7 +24,7 @@ const trained = join(work, 'trained')
 beforeAll(() => trainTiny(trained, { settings }))
 let count = 0
 
-/** The run as its training has left it. */
+/** A copy of the run as training left it. */
 function copied(): RunFolder {
   const path = join(work, `copy-${++count}`)
   cpSync(trained, path, { recursive: true })
@@ -42,7 +42,7 @@ async function found(folder: RunFolder, options?: Partial<SearchOptions>): Promi
   return outcome.search
 }
 
-test('finds a legal graph with no more evaluations than the training paid for, and is told in the report', async () => {
+test('finds a legal graph for at most the training’s evaluations and reports it', async () => {
   const folder = copied()
   const { evaluations: paid } = runOverview(folder)
   const progress: number[] = []
@@ -72,7 +72,7 @@ test('finds a legal graph with no more evaluations than the training paid for, a
     expect(ok, `${name}: ${detail}`).toBe(true)
 })
 
-test('nothing is paid for twice: again it asks nothing, and finds the same; another seed is another search', async () => {
+test('a repeated search makes no calls and finds the same graph; another seed searches anew', async () => {
   const folder = copied()
   const first = await found(folder)
   const model = counting()
@@ -85,7 +85,7 @@ test('nothing is paid for twice: again it asks nothing, and finds the same; anot
   expect(other.spent.calls).toBeGreaterThan(0)
 })
 
-test('at a cap it ends, goes on when asked again, and comes to the same graph with the same calls', async () => {
+test('a capped search continues when asked again and finds the same graph with the same calls', async () => {
   const whole = await found(copied())
   const folder = copied()
   const capped = await search(folder, { budget: { calls: 10 }, concurrency: 1 })
@@ -98,7 +98,7 @@ test('at a cap it ends, goes on when asked again, and comes to the same graph wi
   expect(rest.search.spent.calls).toBe(whole.spent.calls)
 })
 
-test('a signal ends it, and what was answered is kept', async () => {
+test('a signal stops it and keeps the answers', async () => {
   const whole = await found(copied())
   const folder = copied()
   const stop = new AbortController()
@@ -112,7 +112,7 @@ test('a signal ends it, and what was answered is kept', async () => {
   expect(rest.calls).toBeLessThan(whole.spent.calls)
 })
 
-test('a training that is resumed after a search ends with the same weights', async () => {
+test('training resumed after a search ends with the same weights', async () => {
   const half = join(work, 'half')
   expect(await trainTiny(half, { settings, budget: { calls: 150 } })).toMatchObject({
     status: 'budget-reached',
@@ -126,7 +126,7 @@ test('a training that is resumed after a search ends with the same weights', asy
   expect(learned(half).weights.equals(learned(trained).weights)).toBe(true)
 })
 
-test('refuses a run that has hardly trained, and one that is being written', async () => {
+test('refuses a run with too little training, and one that is being written', async () => {
   const hardly = join(work, 'hardly')
   await trainTiny(hardly, { settings: { ...settings, initialisationOnly: true } })
   await expect(search(new RunFolder(hardly))).rejects.toThrow(

@@ -35,7 +35,7 @@ const weather: Tool<{ city: string }> = {
 const [task] = tinyTaskSet.splits['test']!.tasks
 const question = { question: 'Where does it rain?' }
 
-/** Answers in the contract's form, and remembers what it was asked. */
+/** Answers in the contract's form and records the requests. */
 function listening(): { model: ChatModel; asked: ChatRequest[] } {
   const asked: ChatRequest[] = []
   const model: ChatModel = {
@@ -68,14 +68,14 @@ beforeAll(async () => {
   })
 })
 
-test('the settings of the run are used, from its folder alone', async () => {
+test("uses the run's settings, from its folder alone", async () => {
   const policy = await loadPolicy(at('plain'))
   const { model, asked } = listening()
   await solve({ policy, task: task!, model })
   expect(asked[0]!.decoding.temperature).toBe(0.25)
 })
 
-test("a contract of one's own is restored from its JSON Schema", async () => {
+test('a custom contract is restored from its JSON Schema', async () => {
   const policy = await loadPolicy(at('own-contract'))
   const { model, asked } = listening()
   const { answer } = await solve({ policy, task: question, model })
@@ -85,7 +85,7 @@ test("a contract of one's own is restored from its JSON Schema", async () => {
   )
 })
 
-test("a tool of one's own must be given, and is named", async () => {
+test('a custom tool must be supplied, and is named when missing', async () => {
   const policy = await loadPolicy(at('own-tool'))
   const asked = solve({ policy, task: task!, model: tinyModel })
   await expect(asked).rejects.toThrow(
@@ -95,7 +95,7 @@ test("a tool of one's own must be given, and is named", async () => {
   expect(status).toBe('answered')
 })
 
-test.each(['export', 'export.tgz'])('%s takes the place of the run, and is small', async (name) => {
+test.each(['export', 'export.tgz'])('%s works in place of the run, and is small', async (name) => {
   const to = at(name)
   const { files, update } = await exportRun(at('own-contract'), { to })
   expect(update).toBe(1)
@@ -116,7 +116,7 @@ test.each(['export', 'export.tgz'])('%s takes the place of the run, and is small
   await expect(exportRun(at('own-contract'), { to })).rejects.toThrow('already exists')
 })
 
-test('an archive that is no export is refused, and writes nothing outside', async () => {
+test('an archive that is not an export is refused and writes nothing outside its folder', async () => {
   const body = Buffer.from('x')
   for (const name of ['../evil.txt', '/tmp/evil.txt', 'run.json/../../evil.txt', 'other.txt']) {
     const file = at('bad.tgz')

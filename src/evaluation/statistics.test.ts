@@ -8,14 +8,14 @@ const unit = fc.double({ min: 0, max: 1, noNaN: true })
 const fractions = fc.array(unit, { minLength: 1, maxLength: 60 })
 
 describe('mean with interval', () => {
-  // 81 of 263 is the example of Newcombe (1998); at the ends the bound is z²/(n + z²) away.
+  // 81 of 263 is the example in Newcombe (1998); at the ends the bound is z²/(n + z²) away.
   test.each([
     [0, 10, 0, 0.2775328],
     [10, 10, 0.7224672, 1],
     [5, 10, 0.2365931, 0.7634069],
     [81, 263, 0.2552898, 0.3662],
     [1, 1, 0.2065493, 1],
-  ])('%i of %i right', (right, n, low, high) => {
+  ])('%i of %i correct', (right, n, low, high) => {
     const scores = Array.from({ length: n }, (_, index) => (index < right ? 1 : 0))
     const interval = meanInterval(scores)
     expect(interval.mean).toBe(right / n)
@@ -23,7 +23,7 @@ describe('mean with interval', () => {
     expect(interval.high).toBeCloseTo(high, 4)
   })
 
-  test('the mean lies in the interval, and the interval in 0 to 1', () => {
+  test('the mean lies within the interval, and the interval within 0 to 1', () => {
     fc.assert(
       fc.property(fc.oneof(zeroOrOne, fractions), (scores) => {
         const { mean, low, high } = meanInterval(scores)
@@ -33,7 +33,7 @@ describe('mean with interval', () => {
     )
   })
 
-  test('wrong for right mirrors it', () => {
+  test('swapping right and wrong mirrors the interval', () => {
     fc.assert(
       fc.property(zeroOrOne, (scores) => {
         const { mean, low, high } = meanInterval(scores)
@@ -45,7 +45,7 @@ describe('mean with interval', () => {
     )
   })
 
-  test('more questions of the same kind narrow it', () => {
+  test('more questions narrow it', () => {
     fc.assert(
       fc.property(fractions, (scores) => {
         const once = meanInterval(scores)
@@ -65,7 +65,7 @@ describe('paired bootstrap', () => {
   const few = { seed, resamples: 300 }
   const pairs = fc.array(fc.tuple(unit, unit), { minLength: 1, maxLength: 30 })
 
-  test('identical scores do not differ', () => {
+  test('identical scores have no difference', () => {
     fc.assert(
       fc.property(fractions, (scores) => {
         expect(pairedBootstrap(scores, scores, few)).toEqual({
@@ -78,7 +78,7 @@ describe('paired bootstrap', () => {
     )
   })
 
-  test('exchanging the two mirrors everything', () => {
+  test('swapping the two mirrors everything', () => {
     fc.assert(
       fc.property(pairs, (rows) => {
         const [a, b] = [rows.map(([score]) => score), rows.map(([, score]) => score)]
@@ -92,7 +92,7 @@ describe('paired bootstrap', () => {
     )
   })
 
-  test('bounds lie between the smallest and the largest difference', () => {
+  test('bounds lie between the smallest and largest difference', () => {
     fc.assert(
       fc.property(pairs, (rows) => {
         const differences = rows.map(([a, b]) => a - b)
@@ -109,7 +109,7 @@ describe('paired bootstrap', () => {
     )
   })
 
-  test('one question: its difference and nothing around it', () => {
+  test('a single question has a zero-width interval', () => {
     expect(pairedBootstrap([1], [0], { seed })).toEqual({
       difference: 1,
       low: 1,
@@ -119,7 +119,7 @@ describe('paired bootstrap', () => {
   })
 
   // 60 wins, 20 losses, 20 ties: mean 0.4, standard deviation 0.8, standard error 0.08.
-  test('near the normal interval where that holds', () => {
+  test('matches the normal interval where that applies', () => {
     const a = Array.from({ length: 100 }, (_, index) => (index < 70 ? 1 : 0))
     const b = Array.from({ length: 100 }, (_, index) => (index >= 60 && index < 90 ? 1 : 0))
     const { difference, low, high, probability } = pairedBootstrap(a, b, { seed })
@@ -129,7 +129,7 @@ describe('paired bootstrap', () => {
     expect(probability).toBe(1)
   })
 
-  test('the same seed gives the same, another another', () => {
+  test('the same seed repeats the result, another seed changes it', () => {
     const a = Array.from({ length: 50 }, (_, index) => ((index * 7) % 11) / 11)
     const b = Array.from({ length: 50 }, (_, index) => ((index * 5) % 13) / 13)
     expect(pairedBootstrap(a, b, { seed })).toEqual(pairedBootstrap(a, b, { seed }))
@@ -146,26 +146,26 @@ describe('paired bootstrap', () => {
   })
 })
 
-describe('the smallest difference that can be shown', () => {
-  test('without pairs rests on the number of questions alone, and halves with four times as many', () => {
+describe('the smallest detectable difference', () => {
+  test('without pairs depends only on the number of questions, and halves with four times as many', () => {
     expect(detectableDifference(100)).toBeCloseTo(2.8016 * Math.sqrt(0.003), 4)
     expect(detectableDifference(400)).toBeCloseTo(detectableDifference(100) / 2, 12)
     expect(detectableDifference(1)).toBe(1)
   })
 
-  test('rests on how often pairs disagree, and is never zero', () => {
+  test('depends on how often pairs disagree, and is never zero', () => {
     const agreeing = new Array(100).fill(0)
     const disagreeing = agreeing.map((_, index) => (index % 2 === 0 ? 1 : -1))
     expect(detectableDifference(100, agreeing)).toBeGreaterThan(0.02)
     expect(detectableDifference(100, disagreeing)).toBeGreaterThan(detectableDifference(100, agreeing))
   })
 
-  test('is shown in four of five evaluations', () => {
+  test('is detected in four of five evaluations', () => {
     const n = 200
     const random = deriveRandom(5, 'power')
     const share = 0.3
     const effect = detectableDifference(n)
-    // Pairs that disagree are won with the probability that gives the effect on average.
+    // Disagreeing pairs are won with the probability that yields the effect on average.
     const won = (1 + effect / share) / 2
     let shown = 0
     for (let trial = 0; trial < 2000; trial += 1) {

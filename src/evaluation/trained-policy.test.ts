@@ -46,7 +46,7 @@ async function graphsOf(drawing: TrainedOrganisation, questions: readonly Task[]
 
 const texts = (graphs: readonly object[]) => graphs.map((graph) => JSON.stringify(graph))
 
-test('is Procedure A2: no dropout, temperature 1, draws by seed and task id', async () => {
+test('follows Procedure A2: no dropout, temperature 1, draws by seed and task id', async () => {
   const expected = await Promise.all(
     tasks.map(async (task) => {
       const query = await queryEmbedding(task, tinyTaskSet, lexicalEncoder)
@@ -59,7 +59,7 @@ test('is Procedure A2: no dropout, temperature 1, draws by seed and task id', as
   expect(await graphsOf(untrained.organisation())).toEqual(expected)
 })
 
-test('a graph is the same alone and among others, in any order', async () => {
+test('a graph does not depend on the other questions or their order', async () => {
   const many: Task[] = Array.from({ length: 100 }, (_, index) => ({
     ...tasks[index % tasks.length]!,
     id: `question-${index}`,
@@ -72,7 +72,7 @@ test('a graph is the same alone and among others, in any order', async () => {
   expect(new Set(texts(together)).size).toBeGreaterThan(20)
 })
 
-test('another seed draws other graphs', async () => {
+test('another seed draws different graphs', async () => {
   const [one, other] = [
     await graphsOf(untrained.organisation()),
     await graphsOf(untrained.organisation({ seed: 43 })),
@@ -85,21 +85,21 @@ test.each<Restriction>(['mixed', 'all-atomic', 'all-group'])('%s graphs are lega
     assertLegalGraph(graph, untrained.policy!.space(restriction))
 })
 
-test('the most probable graph is what a very low temperature draws, whatever the seed', async () => {
+test('temperature 0 gives the graph that a very low temperature draws, for any seed', async () => {
   const likeliest = await graphsOf(untrained.organisation({ temperature: 0, seed: 5 }))
   expect(texts(likeliest)).toEqual(texts(await graphsOf(cold.organisation())))
 })
 
-test('at a low temperature it takes the likeliest choice, whatever the seed', async () => {
+test('a low temperature takes the likeliest choice, for any seed', async () => {
   const at = (seed: number) => cold.organisation({ seed }).graphFor(tasks[0]!)
   expect(await at(1)).toEqual(await at(2))
 })
 
-/** One question under many ids. */
+/** The same question under many ids. */
 const renamed = (task: Task): Task[] =>
   Array.from({ length: 20 }, (_, index) => ({ ...task, id: `another id ${index}` }))
 
-test('with a temperature of 0 for use it takes the most probable choices, whatever seed and id', async () => {
+test('with use temperature 0 it takes the most probable choices, for any seed and id', async () => {
   const likeliest = await cold.organisation().graphFor(tasks[0]!)
   const graphs = await graphsOf(greedy.organisation(), renamed(tasks[0]!))
   expect(new Set(texts(graphs))).toEqual(new Set(texts([likeliest])))
@@ -107,7 +107,7 @@ test('with a temperature of 0 for use it takes the most probable choices, whatev
   expect(await untrained.organisation({ temperature: 0 }).graphFor(tasks[0]!)).toEqual(likeliest)
 })
 
-test('with a temperature for use the draws go by what is asked and not by its id', async () => {
+test('with a use temperature, draws depend on the question and not on its id', async () => {
   const graphs = await graphsOf(warm.organisation(), renamed(tasks[0]!))
   expect(new Set(texts(graphs)).size).toBe(1)
   const asPaper = await graphsOf(untrained.organisation(), renamed(tasks[0]!))
@@ -117,7 +117,7 @@ test('with a temperature for use the draws go by what is asked and not by its id
   expect(new Set(texts(await graphsOf(warm.organisation(), variants))).size).toBeGreaterThan(5)
 })
 
-test('a gain comes back with the run', async () => {
+test('the gain is restored with the run', async () => {
   expect(gained.policy!.gain).toBe(12)
   expect(untrained.policy!.gain).toBe(1)
   expect(await graphsOf(gained.organisation())).not.toEqual(await graphsOf(untrained.organisation()))

@@ -27,7 +27,7 @@ test.each([
   [90, 70, 'better'],
   [70, 90, 'worse'],
   [71, 70, 'no better'],
-] as const)('%d trained against %d searched is %s, with both prices', (trained, searched, verdict) => {
+] as const)('%d trained against %d searched is %s, with both costs', (trained, searched, verdict) => {
   const worth = worthOfTraining([
     kept('trained', trained, { tokens: 80 }),
     kept('searched', searched),
@@ -37,7 +37,7 @@ test.each([
   expect(worth.difference).toBeCloseTo((trained - searched) / 100, 12)
 })
 
-test('takes the newest complete ones of the same questions and model, or tells nothing', () => {
+test('compares the newest complete evaluations of the same questions and model, if any', () => {
   const all = [
     kept('trained', 90, { begunAt: 1 }),
     kept('searched', 90, { begunAt: 2 }),

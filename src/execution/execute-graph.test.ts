@@ -48,7 +48,7 @@ const heardBy = (model: ScriptedModel, executor: string) =>
   model.askedOf(executor).map(({ message }) => message.predecessors?.map(({ answer }) => answer).sort())
 
 describe('routing', () => {
-  // a and b are heard by the group c; the atomic a at the end hears b and the group.
+  // Group c hears a and b; the last unit, the atomic a, hears b and the group.
   const graph = AgentGraph.of([
     unit('a'),
     unit('b', [], 'group'),
@@ -70,7 +70,7 @@ describe('routing', () => {
     expect(model.heard.length).toBe(expandedCounts(graph).nodes + 1)
   })
 
-  test('a message tells role, granularity and status; a worker goes by its own name', async () => {
+  test('a message carries role, granularity and status; a worker uses its own name', async () => {
     const model = new ScriptedModel(says)
     await executeGraph(options(graph, model))
     const [last] = model.askedOf('a').slice(-1)
@@ -91,7 +91,7 @@ describe('routing', () => {
     expect(aggregator!.raw.system).toContain('The role c.')
   })
 
-  test('in any graph, everybody hears exactly those that it listens to', async () => {
+  test('in any graph, every node hears exactly its predecessors', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryGraph({ maxUnits: 6, roles: ['a', 'b', 'c'] }), async (graph) => {
         const events: ExecutionEvent[] = []
@@ -120,7 +120,7 @@ describe('routing', () => {
   })
 })
 
-test('the empty graph is the model alone with question and requirement', async () => {
+test('the empty graph is a single call with question and requirement', async () => {
   const model = new ScriptedModel(says)
   const execution = await executeGraph(options(AgentGraph.empty, model))
   expect(execution).toMatchObject({ status: 'answered', answer: 'direct', final: 'FINAL: direct' })
@@ -130,7 +130,7 @@ test('the empty graph is the model alone with question and requirement', async (
   expect(Object.keys(message)).toEqual(['protocol', 'executor', 'task', 'answer_requirement'])
 })
 
-test('a graph that does not fit the library is refused', async () => {
+test('a graph that does not match the library is refused', async () => {
   const model = new ScriptedModel(says)
   await expect(executeGraph(options(AgentGraph.of([unit('boss')]), model))).rejects.toThrow("no role 'boss'")
   const library = { ...tinyLibrary, roles: tinyLibrary.roles.map(({ group, ...role }) => role) }
@@ -144,7 +144,7 @@ test('a graph that does not fit the library is refused', async () => {
 describe('failures', () => {
   const graph = AgentGraph.of([unit('a'), unit('b', [], 'group'), unit('c', [0, 1])])
 
-  test('stay with their node: the others go on and are told of it', async () => {
+  test('stay with their node: the others continue and are told', async () => {
     const model = new ScriptedModel((heard) =>
       ['a', 'b_2'].includes(heard.executor.id) ? failed('server_error') : says(heard),
     )
@@ -160,14 +160,14 @@ describe('failures', () => {
     ])
   })
 
-  test('of everybody leave the finalizer alone with the question', async () => {
+  test('of every node leave the finalizer alone with the question', async () => {
     const model = new ScriptedModel((heard) => (heard.executor.part === 'finalizer' ? says(heard) : 'no'))
     const execution = await executeGraph(options(graph, model))
     expect(execution.answer).toBe('finalizer')
     expect(execution.failures.length).toBe(6)
   })
 
-  test('that no other call can mend stop the execution', async () => {
+  test('that no retry can fix stop the execution', async () => {
     const model = new ScriptedModel(async (heard) => {
       if (heard.executor.id === 'b_1') return failed('unauthorized', 'HTTP 401: invalid key')
       await settled()
@@ -179,7 +179,7 @@ describe('failures', () => {
       stop: { kind: 'unauthorized' },
       trace: { stop: 'unauthorized: HTTP 401: invalid key' },
     })
-    // Those in flight at that time, and nobody after them.
+    // Only those in flight at the time.
     expect(model.heard.length).toBe(4)
     expect(execution.packets.map(({ status }) => status)).toEqual([
       'aborted',
@@ -188,7 +188,7 @@ describe('failures', () => {
     ])
   })
 
-  test('of code are thrown when all has ended', async () => {
+  test('in our code are thrown once everything has ended', async () => {
     const limit = new CallLimit(1000)
     const model = new ScriptedModel((heard) => {
       if (heard.executor.id === 'b_1') throw new TypeError('a bug in a client')
@@ -221,9 +221,9 @@ describe('failures', () => {
   })
 })
 
-describe('an end before the end', () => {
+describe('stopping early', () => {
   const graph = AgentGraph.of([unit('a'), unit('b', [0])])
-  /** Waits for its signal, or for nothing at all. */
+  /** Waits for its signal, or forever. */
   const silent = (heeds: boolean) =>
     new ScriptedModel(
       (_, signal) =>
@@ -232,7 +232,7 @@ describe('an end before the end', () => {
         }),
     )
 
-  test.each([true, false])('by the caller, of a model that heeds its signal: %s', async (heeds) => {
+  test.each([true, false])('by the caller, with a model that heeds its signal: %s', async (heeds) => {
     const abort = new AbortController()
     const limit = new CallLimit(1)
     const model = silent(heeds)
@@ -246,14 +246,14 @@ describe('an end before the end', () => {
     expect(limit.inFlight).toBe(0)
   })
 
-  test('before the start: no call', async () => {
+  test('before the start makes no call', async () => {
     const model = silent(true)
     const execution = await executeGraph(options(graph, model, { signal: AbortSignal.abort() }))
     expect(execution).toMatchObject({ status: 'aborted', usage: noUsage })
     expect(model.heard).toEqual([])
   })
 
-  test('while waiting for a slot: no call', async () => {
+  test('while waiting for a slot makes no call', async () => {
     const limit = new CallLimit(1)
     const release = await limit.acquire()
     const abort = new AbortController()
@@ -266,7 +266,7 @@ describe('an end before the end', () => {
     release!()
   })
 
-  test('by the limit on an execution', async () => {
+  test('by the execution time limit', async () => {
     const clock = new ManualClock()
     const settings = executionSettings.parse({ executionSeconds: 60 })
     const running = executeGraph(options(graph, silent(false), { clock, settings }))
@@ -279,7 +279,7 @@ describe('an end before the end', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('a limit that was not reached leaves no timer behind', async () => {
+  test('leaves no timer behind when the limit was not reached', async () => {
     const clock = new ManualClock()
     const settings = executionSettings.parse({ executionSeconds: 60 })
     const execution = await executeGraph(options(graph, new ScriptedModel(says), { clock, settings }))
@@ -287,7 +287,7 @@ describe('an end before the end', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('of an attempt: it counts as a failed one and is made again', async () => {
+  test('of an attempt counts as a failure and is retried', async () => {
     const clock = new ManualClock()
     let silentOnes = 4
     const model = new ScriptedModel((heard) => {
@@ -316,7 +316,7 @@ describe('an end before the end', () => {
 })
 
 describe('scheduling', () => {
-  test('all that can run at once does', async () => {
+  test('independent nodes run at once', async () => {
     const model = new ScriptedModel(async (heard) => {
       await settled()
       return says(heard)
@@ -326,7 +326,7 @@ describe('scheduling', () => {
     expect(model.mostInFlight).toBe(5)
   })
 
-  test('the call limit holds over all executions that share it', async () => {
+  test('the call limit holds across executions that share it', async () => {
     const limit = new CallLimit(3)
     const model = new ScriptedModel(async (heard) => {
       await settled()
@@ -396,7 +396,7 @@ describe('accounting', () => {
     { nil: undefined },
   )
 
-  test('usage and cost are the sums over all attempts, whatever happens', async () => {
+  test('usage and cost are summed over all attempts, including failed ones', async () => {
     const price = { currency: 'CNY', asOf: '2026-11', source: 'test', input: 1, cachedInput: 0.5, output: 2 }
     await fc.assert(
       fc.asyncProperty(
@@ -437,17 +437,17 @@ describe('accounting', () => {
     )
   })
 
-  test('without a price the cost is unpriced, not nothing', async () => {
+  test('without a price the cost is unpriced, not zero', async () => {
     const execution = await executeGraph(options(AgentGraph.empty, new ScriptedModel(says)))
     expect(execution.cost).toBe('unpriced')
   })
 })
 
-test('the control calls of rejected nodes are what the same graph asks about another question', async () => {
+test('control calls for rejected nodes send the same graph’s requests about another question', async () => {
   const graph = AgentGraph.of([unit('a'), unit('b', [0])])
   const other = { id: 'o', question: 'What else is it?', metadata: {} }
   const asked = async (more: Partial<ExecutionOptions>) => {
-    // With the question it fails in every node; the other messages then say so.
+    // The real question fails in every node, and the messages say so.
     const model = new ScriptedModel(({ message }) =>
       failed(JSON.stringify(message['task']).includes('else') ? 'not_recorded' : 'rejected'),
     )
@@ -466,7 +466,7 @@ test('the control calls of rejected nodes are what the same graph asks about ano
 })
 
 describe('events', () => {
-  test('tell of every node, call and tool, and of the end', async () => {
+  test('cover every node, call and tool, and the end', async () => {
     const events: ExecutionEvent[] = []
     const execution = await executeGraph(
       options(AgentGraph.of([unit('a'), unit('b', [0])]), new ScriptedModel(says), {
@@ -496,7 +496,7 @@ describe('events', () => {
 describe('references', () => {
   const reference = { kind: 'choice', label: 'CANARY' } as const
 
-  test('have no way in by type', () => {
+  test('are not accepted by the types', () => {
     const model = new ScriptedModel(says)
     const refused = () => {
       // @ts-expect-error a reference is no task
@@ -511,7 +511,7 @@ describe('references', () => {
     expect(refused).toBeTypeOf('function')
   })
 
-  test('that came along all the same reach neither request, nor tool, nor trace', async () => {
+  test('smuggled in reach neither request, tool nor trace', async () => {
     const smuggled = { ...task, reference, privateTests: 'CANARY', metadata: { gold: 'CANARY' } }
     const seen: unknown[] = []
     const model = new ScriptedModel((heard) =>

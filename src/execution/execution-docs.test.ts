@@ -10,11 +10,11 @@ import { executeGraph } from './execute-graph.ts'
 import { openToolbox } from './toolbox.ts'
 import type { ExecutionEvent } from './trace/events.ts'
 
-// Keeps docs/execution.md true.
+// Keeps docs/execution.md accurate.
 
 const page = readFileSync(new URL('../../docs/execution.md', import.meta.url), 'utf8')
 
-/** The first cells of the table under a heading, without quotes. */
+/** The first cells of the table under a heading, without backquotes. */
 function rows(heading: string): string[][] {
   const section = page.split(`## ${heading}\n`)[1]!.split('\n## ')[0]!
   const lines = section.split('\n').filter((line) => line.startsWith('| '))
@@ -55,7 +55,7 @@ async function run() {
 }
 
 describe('docs/execution.md', () => {
-  test('shows a real request, fields in their order', async () => {
+  test('shows a real request with its fields in order', async () => {
     const { model, execution } = await run()
     const [, shown] = /```json\n(.*?)```/s.exec(page)!
     const [, second] = model.askedOf('calculation_auditor')
@@ -75,7 +75,7 @@ describe('docs/execution.md', () => {
     expect(listed.sort()).toEqual(expected.sort())
   })
 
-  test('tells all fields of a trace', async () => {
+  test('lists all fields of a trace', async () => {
     const { execution } = await run()
     const told = rows('Trace')
       .map(([field, text]) => `${field} ${text}`)

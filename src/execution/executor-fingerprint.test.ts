@@ -23,7 +23,7 @@ const base = {
 const fingerprint = executorFingerprint(base)
 const changed = (change: Partial<typeof base>) => executorFingerprint({ ...base, ...change }) !== fingerprint
 
-test('everything that can change an answer changes it', () => {
+test('everything that can affect an answer changes it', () => {
   expect(fingerprint).toMatch(/^[0-9a-f]{64}$/)
   expect(changed({ model: { identity: { ...identity, model: 'other' } } })).toBe(true)
   expect(changed({ model: { identity: { ...identity, provider: 'other' } } })).toBe(true)
@@ -46,13 +46,13 @@ test('nothing else does', () => {
     false,
   )
   expect(changed({ settings: executionSettings.parse({ traceContent: false }) })).toBe(false)
-  // A tool that the profile does not switch on.
+  // A tool the profile does not enable.
   expect(
     changed({ tools: { tools: new Map([...tools.tools].filter(([name]) => name !== 'table_reader')) } }),
   ).toBe(false)
 })
 
-test('a request that has changed asks for another format number', async () => {
+test('a changed request requires a new format number', async () => {
   const model = new ScriptedModel((heard) =>
     heard.message.tools === undefined
       ? fitting(heard, 'x', '')
@@ -83,6 +83,6 @@ test('a request that has changed asks for another format number', async () => {
       tools: { tools: new Map([['calculator', calm]]) },
     })
   const requests = model.heard.map(({ raw }) => `${raw.system}\n${raw.user}`).sort()
-  // If this fails, requests are not what they were: raise `requestFormat`, then write the new digest here.
+  // If this fails, the requests have changed: raise `requestFormat`, then write the new digest here.
   expect(hash('sha256', JSON.stringify(requests), 'hex').slice(0, 16)).toBe('227fd40b2718a510')
 })

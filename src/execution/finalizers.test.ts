@@ -38,7 +38,7 @@ describe('finalizers', () => {
     expect(all.message.predecessors!.map(({ role }) => role).sort()).toEqual(['alpha', 'beta', 'gamma'])
   })
 
-  test('last takes the only sink, and refuses several', async () => {
+  test('"last" takes the only sink, and refuses several', async () => {
     const { execution, heard } = await run([unit('alpha'), unit('beta', [0])], 'last')
     expect(heard).toHaveLength(2)
     expect(execution).toMatchObject({ answer: '4', status: 'answered' })
@@ -46,7 +46,7 @@ describe('finalizers', () => {
     await expect(run(fork, 'last')).rejects.toThrow("The finalizer 'last' needs a graph with one sink")
   })
 
-  test('best is a call that picks an answer as it is', async () => {
+  test('"best" is a call that picks one answer verbatim', async () => {
     const say = (choice: number) => (heard: Heard) =>
       heard.executor.part === 'finalizer'
         ? JSON.stringify({ analysis: 'That one.', choice })
@@ -57,7 +57,7 @@ describe('finalizers', () => {
     expect((await run(fork, 'best', say(3))).execution.status).toBe('unanswered')
   })
 
-  test('a vote without voices leaves the question unanswered, and is no failure', async () => {
+  test('a vote without votes leaves the question unanswered, which is not a failure', async () => {
     const { execution } = await run(fork, 'vote', (heard) => fitting(heard, 'I cannot say.', null))
     expect(execution).toMatchObject({ status: 'unanswered', failures: [] })
     expect(execution.usage.calls).toBe(3)
@@ -65,7 +65,7 @@ describe('finalizers', () => {
 })
 
 describe('marks', () => {
-  test('rounds of one agent: it is told which message is its own, and only then', async () => {
+  test('in later rounds, an agent is told which message is its own', async () => {
     const units = [
       unit('solver', [], { agent: 1 }),
       unit('solver', [], { agent: 2 }),
@@ -79,7 +79,7 @@ describe('marks', () => {
     expect(first.message.executor).toEqual({ id: 'solver', role: 'solver', part: 'atomic', agent: 1 })
   })
 
-  test('a group that stands twice: no aggregator takes its workers for itself, workers know their earlier round', async () => {
+  test('a repeated group marks workers’ earlier replies, but no worker as its aggregator', async () => {
     const model = new ScriptedModel((heard) => fitting(heard, 'So.', '1'))
     const round = (agent: number, predecessors: number[] = []) =>
       unit('judge', predecessors, { realization: 'group', agent })
@@ -97,7 +97,7 @@ describe('marks', () => {
       if (executor.part === 'aggregator') expect(raw.system).not.toContain('"self"')
   })
 
-  test('also where several predecessors share a name, the own one is marked', async () => {
+  test('the own message is marked even among predecessors with the same name', async () => {
     const twin = unit('alpha')
     const units = [twin, twin, unit('beta', [], { agent: 1 }), unit('beta', [0, 1, 2], { agent: 1 })]
     const { heard } = await run(units, 'summarizer')
@@ -110,14 +110,14 @@ describe('marks', () => {
     expect(told.message.predecessors![1]!.id).toBe(`${told.message.predecessors![0]!.id}#2`)
   })
 
-  test('a unit without marks sends what it always has', async () => {
+  test('a unit without marks sends an unchanged request', async () => {
     const { heard } = await run([unit('alpha')], 'summarizer')
     expect(heard[0]!.raw.user).toBe(
       `{"protocol":"analysis-answer-v2","executor":{"id":"alpha","role":"alpha","part":"atomic"},"task":{"question":"What is 6 times 7?"},"answer_requirement":${JSON.stringify(heard[0]!.message['answer_requirement'])},"predecessors":[]}`,
     )
   })
 
-  test('a model and a temperature of its own, priced as that model', async () => {
+  test('a unit may have its own model and temperature, priced as that model', async () => {
     const [usual, other] = [new ScriptedModel(fits), new ScriptedModel(fits)]
     Object.assign(other, { identity: { provider: 'scripted', model: 'other', options: {} } })
     const price = { currency: 'CNY', asOf: '2026-01', source: 'test', cachedInput: 0, output: 0 }
@@ -128,7 +128,7 @@ describe('marks', () => {
     const execution = await executeGraph({ ...given, model: usual, models: { big: other }, settings })
     expect(usual.heard).toHaveLength(1)
     expect(other.heard[0]!.raw.decoding.temperature).toBe(0.5)
-    // Six tokens of each call are paid: those that were not cached.
+    // Six tokens per call are billed: those not cached.
     expect(execution.cost).toEqual({ amount: (6 * 1 + 6 * 100) / 1_000_000, currency: 'CNY' })
     expect(execution.further).toMatchObject({ 'scripted/other': { calls: 1, input: 10, output: 5 } })
     await expect(executeGraph({ ...given, model: usual })).rejects.toThrow("wants the model 'big'")

@@ -17,7 +17,7 @@ const awkward = fc
   })
   .map((parts) => parts.join(''))
 
-test('code points are counted, not UTF-16 units', () => {
+test('counts code points, not UTF-16 units', () => {
   expect(codePoints('a😀é')).toBe(3)
   expect(codePoints('\ud83d')).toBe(1)
   expect(codePoints('\ude00\ud83d')).toBe(2)
@@ -29,7 +29,7 @@ test('code points are counted, not UTF-16 units', () => {
 })
 
 describe('a text', () => {
-  test('within its budget stays as it is', () => {
+  test('within its budget is unchanged', () => {
     fc.assert(
       fc.property(fc.oneof(anyText, awkward), (text) => {
         const whole = JSON.stringify(text)
@@ -39,7 +39,7 @@ describe('a text', () => {
     )
   })
 
-  test('beyond it is cut to it, between characters, and says how much is missing', () => {
+  test('over budget is cut between characters, and says how much is missing', () => {
     fc.assert(
       fc.property(
         fc.oneof(anyText, awkward).map((text) => text.repeat(3)),
@@ -52,7 +52,7 @@ describe('a text', () => {
           const [, start, missing] = /^(.*) … \[cut: (\d+) more characters\]$/s.exec(said)!
           expect(text.startsWith(start!)).toBe(true)
           expect(codePoints(start!) + Number(missing)).toBe(codePoints(text))
-          // The rest does not begin in the middle of a character.
+          // The tail does not begin inside a character.
           expect([...text].slice(0, codePoints(start!)).join('')).toBe(start)
           expect(boundedText(text, budget)).toBe(said)
         },
@@ -61,7 +61,7 @@ describe('a text', () => {
     )
   })
 
-  test('a pair of surrogates at the cut stays together or goes as one', () => {
+  test('a surrogate pair at the cut is kept or dropped as a whole', () => {
     const budget = 200
     for (let before = 150; before < 200; before += 1) {
       const said = JSON.parse(boundedString(`${'x'.repeat(before)}${'😀'.repeat(300)}`, budget)) as string
@@ -70,7 +70,7 @@ describe('a text', () => {
     }
   })
 
-  test('a megabyte of control characters', () => {
+  test('a megabyte of control characters is cut', () => {
     const said = boundedString('\u0000'.repeat(1_000_000), 1000)
     expect(codePoints(said)).toBeLessThanOrEqual(1002)
     expect(said).toMatch(/\[cut: 999\d{3} more characters\]"$/)
@@ -78,7 +78,7 @@ describe('a text', () => {
 })
 
 describe('a value', () => {
-  test('keeps its budget and stays JSON', () => {
+  test('stays within its budget and stays JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 200, max: 2000 }), (json, budget) => {
         const value = JSON.parse(JSON.stringify([json, 'x'.repeat(500), json])) as JsonValue
@@ -89,7 +89,7 @@ describe('a value', () => {
     )
   })
 
-  test('loses from its longest texts first', () => {
+  test('is cut in its longest texts first', () => {
     const text = boundedValue({ a: 'short', b: 'x'.repeat(5000), c: ['y'.repeat(900)], n: 5 }, 2000)
     const cut = JSON.parse(text) as { a: string; b: string; c: string[]; n: number }
     expect([cut.a, cut.n, cut.c[0]]).toEqual(['short', 5, 'y'.repeat(900)])
@@ -97,7 +97,7 @@ describe('a value', () => {
     expect(text.length).toBe(2000)
   })
 
-  test('that is long by the number of its parts becomes a text', () => {
+  test('with too many parts becomes a text', () => {
     const text = boundedValue(
       Array.from({ length: 1000 }, (_, index) => index),
       300,
@@ -105,7 +105,7 @@ describe('a value', () => {
     expect(JSON.parse(text)).toMatch(/^\[0,1,2,.* … \[cut: /)
   })
 
-  test('keys such as __proto__ mean nothing', () => {
+  test('keys such as __proto__ are ordinary', () => {
     const value = JSON.parse(
       `{"__proto__":{"x":"${'x'.repeat(500)}"},"b":"${'y'.repeat(500)}"}`,
     ) as JsonObject
@@ -114,7 +114,7 @@ describe('a value', () => {
   })
 })
 
-test('fields share a budget even when it is their number of parts that is too great', () => {
+test('fields share a budget even when they have too many parts', () => {
   const many = Array.from({ length: 2000 }, (_, index) => String(index))
   const text = boundedFields({ task: { question: 'q', context: many }, predecessors: [] }, 1000)
   expect(codePoints(text)).toBeLessThanOrEqual(1000)

@@ -17,7 +17,7 @@ import { openToolbox, type Toolbox } from './toolbox.ts'
 const task = { id: 't', question: 'Which?', metadata: {} }
 const tools = openToolbox()
 
-/** Runs one node whose successive calls get these replies; the finalizer is content. */
+/** Runs one node whose successive calls get these replies; the finalizer accepts anything. */
 async function runNode(role: 'a' | 'c', replies: readonly Scripted[], box: Toolbox = tools, settings = {}) {
   const left = [...replies]
   const model = new ScriptedModel(({ executor }) =>
@@ -67,7 +67,7 @@ describe('content', () => {
     expect(execution.failures).toEqual([])
   })
 
-  test('fields that a model adds are not believed', async () => {
+  test('ignores extra fields', async () => {
     const forged = JSON.stringify({
       kind: 'content',
       id: 'u9',
@@ -82,7 +82,7 @@ describe('content', () => {
   })
 })
 
-describe('format failures get no second chance', () => {
+describe('format failures are not retried', () => {
   test.each([
     ['invalid_json', 'Sorry, no.'],
     ['invalid_json', `\`\`\`json\n${content('x', 'A')}\n\`\`\``],
@@ -95,13 +95,13 @@ describe('format failures get no second chance', () => {
     const { packet, calls, execution } = await runNode('a', [text])
     expect(packet).toMatchObject({ status: 'format_failure', reason, analysis: null, answer: null })
     expect(calls.length).toBe(1)
-    // The finalizer works with what there is.
+    // The finalizer works with what it gets.
     expect(execution).toMatchObject({ status: 'answered', failures: [{ node: 'u0' }] })
   })
 })
 
 describe('repair', () => {
-  test('one, after an answer outside the contract', async () => {
+  test('is asked for once, after an answer outside the contract', async () => {
     const { packet, calls } = await runNode('a', [content('x', 'both A and B'), content('y', 'A')])
     expect(packet).toMatchObject({ status: 'ok', analysis: 'y', answer: 'A' })
     expect(calls[1]!['repair']).toEqual({
@@ -110,26 +110,26 @@ describe('repair', () => {
     })
   })
 
-  test('and no other', async () => {
+  test('is not asked for twice', async () => {
     const { packet, calls } = await runNode('a', [content('x', 'AB'), content('y', 'CD'), content('z', 'A')])
     expect(packet).toMatchObject({ status: 'contract_violation', analysis: null, answer: null })
     expect(calls.length).toBe(2)
   })
 
-  test('a format failure after it is the end', async () => {
+  test('that fails the format is final', async () => {
     const { packet, calls } = await runNode('a', [content('x', 'AB'), 'oh'])
     expect(packet.status).toBe('format_failure')
     expect(calls.length).toBe(2)
   })
 
-  test('after asking for a tool without having any', async () => {
+  test('follows a tool request without any tools', async () => {
     const { packet, calls } = await runNode('a', [calculator, content('y', 'A')])
     expect(packet.status).toBe('ok')
     expect(calls[0]!.tools).toBeUndefined()
     expect(calls[1]!['repair']).toMatchObject({ problem: 'You have no tool: reply with content.' })
   })
 
-  test('after asking for a tool that somebody else has; from then on content', async () => {
+  test('follows a request for someone else’s tool; then only content is accepted', async () => {
     const foreign = toolRequest('python_exec', { source: 'print(1)' })
     const { packet, calls, execution } = await runNode('c', [foreign, calculator])
     expect(calls[0]!.tools!.map(({ name }) => name)).toEqual(['calculator'])
@@ -143,20 +143,20 @@ describe('repair', () => {
 })
 
 describe('truncation', () => {
-  test('one concise retry', async () => {
+  test('gets one concise retry', async () => {
     const { packet, calls } = await runNode('a', [cutOff, content('short', 'A')])
     expect(packet.status).toBe('ok')
     expect(calls.map((call) => call['concise'])).toEqual([undefined, true])
     expect(calls[1]!['repair']).toBeUndefined()
   })
 
-  test('and no other', async () => {
+  test('gets no second retry', async () => {
     const { packet, calls } = await runNode('a', [cutOff, cutOff, content('x', 'A')])
     expect(packet).toMatchObject({ status: 'truncated', analysis: null })
     expect(calls.length).toBe(2)
   })
 
-  test('a whole reply that ends exactly at the limit is whole', async () => {
+  test('a complete reply that ends exactly at the limit is accepted', async () => {
     const { packet, calls } = await runNode('a', [{ text: content('x', 'A'), finish: 'length' }])
     expect(packet.status).toBe('ok')
     expect(calls.length).toBe(1)
@@ -164,7 +164,7 @@ describe('truncation', () => {
 })
 
 describe('tools', () => {
-  test('one request, then content', async () => {
+  test('allow one request, then content', async () => {
     const { packet, calls, execution } = await runNode('c', [calculator, content('It is 42.', 'A')])
     expect(packet).toMatchObject({ status: 'ok', toolObservation: { tool: 'calculator', status: 'ok' } })
     expect(calls.length).toBe(2)
@@ -178,19 +178,19 @@ describe('tools', () => {
     expect(execution.trace.nodes[0]!.tool).toMatchObject({ tool: 'calculator' })
   })
 
-  test('a bad payload is a tool error that the model sees', async () => {
+  test('report a bad payload to the model as a tool error', async () => {
     const { packet, calls } = await runNode('c', [toolRequest('calculator', { code: 1 }), content('x', 'A')])
     expect(calls[1]!['tool_observation']).toMatchObject({ status: 'error', reason: 'bad_payload' })
     expect(packet.status).toBe('ok')
   })
 
-  test('so is a payload that is nested beyond reason', async () => {
+  test('report an excessively nested payload the same way', async () => {
     const deep = `{"kind":"tool_request","tool_request":{"tool":"calculator","payload":${'{"a":'.repeat(500)}1${'}'.repeat(500)}}}`
     const { calls } = await runNode('c', [deep, content('x', 'A')])
     expect(calls[1]!['tool_observation']).toMatchObject({ status: 'error', reason: 'bad_payload' })
   })
 
-  test('a second request is refused, with one repair', async () => {
+  test('refuse a second request, with one repair', async () => {
     const { packet, calls } = await runNode('c', [calculator, calculator, content('x', 'A')])
     expect(packet.status).toBe('ok')
     expect(calls.length).toBe(3)
@@ -200,9 +200,9 @@ describe('tools', () => {
     })
   })
 
-  test('switched off by the profile or absent here, they are not there', async () => {
+  test('are absent when the profile disables them or the machine lacks them', async () => {
     expect((await runNode('c', [content('x', 'A')], { tools: new Map() })).calls[0]!.tools).toBeUndefined()
-    // The table reader is permitted and present, but the profile does not switch it on.
+    // The table reader is permitted and present, but the profile does not enable it.
     const { calls } = await runNode('c', [
       toolRequest('table_reader', { operation: 'list' }),
       content('x', 'A'),
@@ -210,7 +210,7 @@ describe('tools', () => {
     expect(calls[1]).toHaveProperty('repair')
   })
 
-  test('four calls are the most: tool, concise retry and repair at once', async () => {
+  test('four calls are the maximum: tool, concise retry and repair together', async () => {
     const { packet, calls } = await runNode('c', [
       cutOff,
       calculator,
@@ -223,7 +223,7 @@ describe('tools', () => {
     expect(calls[3]).toMatchObject({ concise: true, repair: {}, tool_request: {}, tool_observation: {} })
   })
 
-  test('an observation keeps its budget', async () => {
+  test('an observation stays within its budget', async () => {
     const shout = {
       ...tools.tools.get('calculator')!,
       run: async () => ({ status: 'ok', result: { stdout: '😀'.repeat(100_000), exit: 0 } }) as const,
@@ -239,7 +239,7 @@ describe('tools', () => {
     expect(packet.toolObservation).toEqual(seen)
   })
 
-  test('a tool that never ends is an observation too', async () => {
+  test('a tool that never ends gives an observation too', async () => {
     const stuck = { ...tools.tools.get('calculator')!, run: () => new Promise<never>(() => {}) }
     const box = { tools: new Map([['calculator', stuck]]) }
     const { packet, calls } = await runNode('c', [calculator, content('x', 'A')], box, { toolSeconds: 0.01 })
@@ -248,14 +248,14 @@ describe('tools', () => {
   })
 })
 
-test('a failed node still hands on what its tool found', async () => {
+test('a failed node still passes on its tool’s findings', async () => {
   const { model } = await runNode('c', [calculator, 'oh'])
   expect(model.askedOf('finalizer')[0]!.message.predecessors).toMatchObject([
     { status: 'format_failure', analysis: null, answer: null, tool_observation: { status: 'ok' } },
   ])
 })
 
-test('a failed call is a failure of its node, told without the server’s words', async () => {
+test('a failed call fails its node, without quoting the server', async () => {
   const tooLong = failed('rejected', 'HTTP 413: too long')
   const { packet, model, execution } = await runNode('a', Array(8).fill(tooLong))
   expect(packet).toMatchObject({ status: 'model_failure', reason: 'rejected: HTTP 413: too long' })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { settled } from '../../test/manual-clock.ts'
 import { type Made, MemoryShelf, Once } from './once.ts'
 
-/** Work that ends when it is told to, and knows whether it was told to stop. */
+/** Work that ends on command and records whether it was told to stop. */
 class Work {
   readonly #end = Promise.withResolvers<Made<string>>()
   readonly signals: AbortSignal[] = []
@@ -25,8 +25,8 @@ const making = (value: string, keep = true) => {
 
 const open = () => new Once(new MemoryShelf<string>())
 
-describe('one key', () => {
-  test('is made once at a time, then found', async () => {
+describe('a key', () => {
+  test('is computed once at a time, then found', async () => {
     const once = open()
     const work = new Work()
     const three = [1, 2, 3].map(() => once.once('k', work.make))
@@ -43,7 +43,7 @@ describe('one key', () => {
     expect(work.signals).toHaveLength(1)
   })
 
-  test('is made again after something that is not worth keeping', async () => {
+  test('is computed again after a result not worth keeping', async () => {
     const once = open()
     const poor = making('poor', false)
     const both = [1, 2].map(() => once.once('k', poor.make))
@@ -54,7 +54,7 @@ describe('one key', () => {
     expect(await once.once('k', making('good').make)).toMatchObject({ value: 'good', origin: 'made' })
   })
 
-  test('keys of other kinds go by their names', async () => {
+  test('keys may be objects with a name', async () => {
     const shelf = new MemoryShelf<string>()
     const nameOf = ({ id }: { id: number }) => `number ${id}`
     const once = new Once<string, { id: number }>(
@@ -71,7 +71,7 @@ describe('one key', () => {
 })
 
 describe('failure', () => {
-  test('reaches all who wait, and nobody after', async () => {
+  test('reaches every waiter and no later caller', async () => {
     const once = open()
     const work = new Work()
     const both = [1, 2].map(() => once.once('k', work.make))
@@ -85,7 +85,7 @@ describe('failure', () => {
   })
 
   test.for(['find', 'keep'] as const)(
-    'a shelf that cannot %s is an error, never another value',
+    'a shelf that cannot %s throws instead of returning another value',
     async (method) => {
       const shelf = new MemoryShelf<string>()
       shelf[method] = () => Promise.reject(new Error('disk full'))
@@ -94,18 +94,18 @@ describe('failure', () => {
     },
   )
 
-  test('a crash while it is kept hands nothing on', async () => {
+  test('a crash while storing returns nothing', async () => {
     const shelf = new MemoryShelf<string>()
     const crashing = new Once<string>({ find: (key) => shelf.find(key), keep: () => new Promise(() => {}) })
     let isHandedOn = false
     crashing.once('k', making('lost').make).then(() => (isHandedOn = true))
     await settled()
     expect(isHandedOn).toBe(false)
-    // The next process makes it again.
+    // The next process computes it again.
     expect(await new Once(shelf).once('k', making('again').make)).toMatchObject({ value: 'again' })
   })
 
-  test('where another process was first, its value is handed on', async () => {
+  test('if another process was first, its value is returned', async () => {
     const shelf = new MemoryShelf<string>()
     const [here, there] = [new Once(shelf), new Once(shelf)]
     const work = new Work()
@@ -117,8 +117,8 @@ describe('failure', () => {
   })
 })
 
-describe('leaving', () => {
-  test('takes nobody along: who stays gets the value, and counts it as made', async () => {
+describe('cancelling', () => {
+  test('one waiter leaves the others with the value, counted as made', async () => {
     const once = open()
     const work = new Work()
     const leaving = new AbortController()
@@ -133,7 +133,7 @@ describe('leaving', () => {
     expect(work.signals[0]!.aborted).toBe(false)
   })
 
-  test('as the last tells the work to stop, and brings what it still brought', async () => {
+  test('the last waiter stops the work, and returns what it still produced', async () => {
     const once = open()
     const work = new Work()
     const [one, two] = [new AbortController(), new AbortController()]
@@ -145,7 +145,7 @@ describe('leaving', () => {
     two.abort(new Error('enough'))
     expect(work.signals[0]!.aborted).toBe(true)
     expect(work.signals[0]!.reason).toEqual(new Error('enough'))
-    // Whoever comes now gets work of their own.
+    // A new caller starts its own work.
     expect(await once.once('k', making('fresh').make)).toMatchObject({ value: 'fresh', origin: 'made' })
     work.finish('half', false)
     expect(await second).toEqual({ value: 'half', origin: 'made', isKept: false })
@@ -167,7 +167,7 @@ describe('leaving', () => {
   })
 })
 
-/** What can happen to one key, in any order. */
+/** Events for one key, in any order. */
 type Step =
   | { readonly type: 'ask'; readonly keep: boolean }
   | { readonly type: 'leave' | 'finish' | 'fail'; readonly which: number }
@@ -180,7 +180,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 )
 
-test('in any order of asking, leaving, ending and failing', async () => {
+test('holds in any order of asking, cancelling, ending and failing', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
       const once = open()
@@ -207,12 +207,12 @@ test('in any order of asking, leaving, ending and failing', async () => {
           }
         }
         await settled()
-        // Never two that nobody has called off.
+        // Never two uncancelled computations.
         expect(running().length).toBeLessThanOrEqual(1)
       }
       for (const one of works) if (!one.ended) one.work.finish('value', one.keep)
       const outcomes = await Promise.all(askers.map(({ outcome }) => outcome))
-      // Everybody has heard, and what was made is counted at most once.
+      // Every caller got an outcome, and each value was counted at most once.
       expect(outcomes).toHaveLength(askers.length)
       const values = outcomes.flatMap((one) =>
         one.status === 'fulfilled' ? [one.value as { origin: string }] : [],

@@ -25,7 +25,7 @@ test('a message has id, role, granularity, status, analysis, answer and tool obs
   )
 })
 
-test('a failure hands on its status and nothing else', () => {
+test('a failure passes on only its status', () => {
   const { toolObservation, ...rest } = packet
   const failure: Packet = {
     ...rest,
@@ -45,13 +45,13 @@ test('each field has its budget', () => {
     analysis: string
     answer: string
   }
-  // The number in the mark may be a digit shorter than the room that was kept for it.
+  // The number in the notice may be a digit shorter than the space reserved for it.
   expect([0, 1]).toContain(budgets.analysis - analysis.length)
   expect([0, 1]).toContain(budgets.answer - JSON.stringify(answer).length)
   expect(answer).toMatch(/^y+ … \[cut: \d+ more characters\]$/)
 })
 
-test('a message can go by another id', () => {
+test('a message can use another id', () => {
   expect(JSON.parse(renamed(projectPacket(packet, budgets), packet.name, 'a-12345678#2'))).toMatchObject({
     id: 'a-12345678#2',
     answer: packet.answer,

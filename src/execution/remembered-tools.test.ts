@@ -16,7 +16,7 @@ import { type Tool, type ToolContext, type ToolObservation, toolError, useTool }
 
 const sandbox = new ProgramSandbox(new SandboxPool({ concurrency: 2 }))
 
-/** What tools observed, and what of it is kept. */
+/** Stored observations. */
 class Memory extends Once<ToolObservation> {
   readonly kept: MemoryShelf<ToolObservation>
   constructor(kept = new MemoryShelf<ToolObservation>()) {
@@ -25,7 +25,7 @@ class Memory extends Once<ToolObservation> {
   }
 }
 
-/** A tool that observes something else every time. */
+/** A tool that observes something different every time. */
 class Counting implements Tool<{ q?: unknown }> {
   readonly name: string = 'count'
   readonly description: string = 'counts'
@@ -37,7 +37,7 @@ class Counting implements Tool<{ q?: unknown }> {
   }
 }
 
-/** A tool that ends when it is told to. */
+/** A tool that ends on command. */
 class Waiting extends Counting {
   readonly #end = Promise.withResolvers<ToolObservation>()
   readonly signals: (AbortSignal | undefined)[] = []
@@ -55,8 +55,8 @@ function remembered(tool: Tool, memory: Memory): Tool {
 
 const times = (count: number) => ({ status: 'ok', result: { times: count } })
 
-describe('a box of tools that remember', () => {
-  test('is the same to a model and to a fingerprint', () => {
+describe('a toolbox with memory', () => {
+  test('looks the same to a model and has the same fingerprint', () => {
     const own = new Counting()
     const plain = openToolbox(sandbox, [own])
     const box = rememberTools(plain, new Memory())
@@ -79,7 +79,7 @@ describe('a box of tools that remember', () => {
     expect(fingerprint(box)).toBe(fingerprint(plain))
   })
 
-  test('leaves alone what only computes, unless a user put another tool in its place', async () => {
+  test('skips pure computations unless a user replaced the tool', async () => {
     const memory = new Memory()
     const plain = openToolbox(sandbox)
     const box = rememberTools(plain, memory)
@@ -92,7 +92,7 @@ describe('a box of tools that remember', () => {
     for (let time = 0; time < 2; time += 1) expect(await useTool(taken, {}, {})).toEqual(times(1))
   })
 
-  test('a program that prints something else every time printed what it printed first', async () => {
+  test('repeats the first output of a nondeterministic program', async () => {
     const source = 'import os\nprint(os.urandom(16).hex())'
     const plain = openToolbox(sandbox)
     const look = (box: typeof plain) => useTool(box.tools.get('python_exec')!, { source }, { sandbox })
@@ -115,7 +115,7 @@ describe('the same request', () => {
     sandbox,
   }
 
-  test('is the same payload, however it was written', async () => {
+  test('has the same payload, however it is spelled', async () => {
     const tool = remembered(new Counting(), new Memory())
     const ask = (q: unknown) => useTool(tool, { q }, base)
     expect(await ask({ a: 1, b: [{ c: null, d: 'é' }] })).toEqual(times(1))
@@ -132,14 +132,14 @@ describe('the same request', () => {
     ['the test as a table', { tables: [test1 as never], program: base.program!, sandbox }],
     ['another sandbox', { ...base, sandbox: { ...sandbox, kind: 'another' } as unknown as ProgramSandbox }],
     ['nothing', {}],
-  ])('with %s is another one', async ([, context]) => {
+  ])('with %s is a different one', async ([, context]) => {
     const tool = remembered(new Counting(), new Memory())
     expect(await useTool(tool, {}, base)).toEqual(times(1))
     expect(await useTool(tool, {}, context)).toEqual(times(2))
     expect(await useTool(tool, {}, { ...base })).toEqual(times(1))
   })
 
-  test('of another tool, or one that says something else of itself, is another one', async () => {
+  test('of another tool, or one with another description, is a different one', async () => {
     const memory = new Memory()
     const tool = new Counting()
     const named = { ...tool, name: 'other', run: () => tool.run() }
@@ -150,7 +150,7 @@ describe('the same request', () => {
         expect(await useTool(remembered(one, memory), {}, {})).toEqual(times(index + 1))
   })
 
-  test('is not recognised in what JSON cannot say', async () => {
+  test('is not recognised if its payload is not plain JSON', async () => {
     const memory = new Memory()
     const tool: Tool = {
       name: 'days',
@@ -167,8 +167,8 @@ describe('the same request', () => {
   })
 })
 
-describe('at the same time', () => {
-  test('one looks for all, also through another box with the same memory', async () => {
+describe('concurrent requests', () => {
+  test('run the tool once, even through another box with the same memory', async () => {
     const memory = new Memory()
     const work = new Waiting()
     const asked = [1, 2, 3].map(() => useTool(remembered(work, memory), {}, {}))
@@ -178,7 +178,7 @@ describe('at the same time', () => {
     expect(work.signals).toHaveLength(1)
   })
 
-  test('who leaves takes nobody along', async () => {
+  test('survive the cancellation of one', async () => {
     const memory = new Memory()
     const work = new Waiting()
     const tool = remembered(work, memory)
@@ -195,7 +195,7 @@ describe('at the same time', () => {
     expect(memory.kept.size).toBe(1)
   })
 
-  test('when all have left the tool is told to stop, and what it still brings is not kept', async () => {
+  test('stop the tool once all are cancelled, and keep nothing', async () => {
     const memory = new Memory()
     const work = new Waiting()
     const tool = remembered(work, memory)
@@ -205,7 +205,7 @@ describe('at the same time', () => {
     leaving.abort()
     await expect(both[0]).rejects.toThrow(/abort/i)
     expect(work.signals[0]!.aborted).toBe(true)
-    // Whoever comes now looks for themselves.
+    // A new caller runs the tool again.
     const fresh = new Waiting()
     const next = useTool(remembered(fresh, memory), {}, {})
     await settled()
@@ -219,7 +219,7 @@ describe('at the same time', () => {
     expect(work.signals).toHaveLength(1)
   })
 
-  test('what throws reaches all who wait, and nobody after', async () => {
+  test('share an error, which later callers do not see', async () => {
     const memory = new Memory()
     const work = new Waiting()
     const both = [1, 2].map(() => useTool(remembered(work, memory), {}, {}))
@@ -230,12 +230,12 @@ describe('at the same time', () => {
   })
 })
 
-describe('what is kept', () => {
+describe('kept observations', () => {
   test.for([
     ['bad_payload', 1],
     ['failed', 1],
     ['unavailable', 0],
-  ] as const)('an error by the reason %s: %d times', async ([reason, kept]) => {
+  ] as const)('an error with reason %s is kept %d times', async ([reason, kept]) => {
     const memory = new Memory()
     const work = new Waiting()
     work.finish(toolError(reason, 'so it is'))
@@ -244,7 +244,7 @@ describe('what is kept', () => {
   })
 
   test.for([new SandboxUnavailable('it broke'), new SandboxFailure('The job was stopped.')])(
-    'not: %s',
+    'nothing is kept after: %s',
     async (problem) => {
       const memory = new Memory()
       const run = () => Promise.reject(problem)
@@ -264,7 +264,7 @@ describe('what is kept', () => {
     signal: true,
     cpu: true,
     output: true,
-    // Reads like `lost` in an observation.
+    // Indistinguishable from `lost` in an observation.
     malformed: false,
     stopped: false,
     wall: false,
@@ -272,7 +272,7 @@ describe('what is kept', () => {
     late: false,
   }
   test.for(Object.entries(ends) as [CaseReport['end'], boolean][])(
-    'a program whose case ended by %s: %s',
+    'a program whose case ended by %s is kept: %s',
     async ([end, isKept]) => {
       const memory = new Memory()
       const report = { end, code: 1, cpuSeconds: 0, wallSeconds: 0, peakBytes: 0, stdout: '', stderr: '' }
@@ -291,7 +291,7 @@ describe('what is kept', () => {
     ['print(', 1],
     ['raise SystemExit(3)', 1],
     ['import time\ntime.sleep(9)', 0],
-  ] as const)('tests of the program %j: %d times', async ([source, kept]) => {
+  ] as const)('tests of the program %j are kept %d times', async ([source, kept]) => {
     const memory = new Memory()
     const { tools } = rememberTools(openToolbox(sandbox), memory)
     const context: ToolContext = {

@@ -13,7 +13,7 @@ import { orderMessages } from './request.ts'
 
 const task = { id: 't', question: 'What is it?', metadata: {} }
 
-/** Answers at random times with an answer that depends on the request alone, as a model at temperature 0 does. */
+/** Answers at random times, depending only on the request, like a model at temperature 0. */
 function honest(shuffle: () => number = () => 0): ScriptedModel {
   return new ScriptedModel(async (heard) => {
     for (let turns = shuffle(); turns > 0; turns -= 1) await Promise.resolve()
@@ -39,7 +39,7 @@ async function requestsOf(graph: AgentGraph, model = honest(), budgets = {}): Pr
 
 const texts = (heard: readonly Heard[]) => heard.map(({ raw }) => `${raw.system}\n${raw.user}`).sort()
 
-/** How often each text occurs beyond what another list has of it. */
+/** How often each text occurs beyond its count in another list. */
 function beyond(some: readonly string[], others: readonly string[]): string[] {
   const left = [...others]
   return some.filter((text) => {
@@ -52,7 +52,7 @@ function beyond(some: readonly string[], others: readonly string[]): string[] {
 describe('the requests of a graph', () => {
   const roles = ['a', 'b']
 
-  test('do not depend on the order of its construction, nor on time', async () => {
+  test('do not depend on construction order or time', async () => {
     const arbitrary = arbitraryGraph({ maxUnits: 5, roles }).chain((graph) =>
       fc.record({ graph: fc.constant(graph), order: arbitraryBuildOrder(graph), seed: fc.nat() }),
     )
@@ -71,7 +71,7 @@ describe('the requests of a graph', () => {
     )
   })
 
-  test('are the same for a part that graphs have in common, whatever else they have', async () => {
+  test('are the same for a shared part, whatever else the graphs contain', async () => {
     const arbitrary = fc.record({
       part: arbitraryGraph({ maxUnits: 3, roles }),
       more: arbitraryGraph({ maxUnits: 3, roles }),
@@ -80,7 +80,7 @@ describe('the requests of a graph', () => {
     })
     await fc.assert(
       fc.asyncProperty(arbitrary, async ({ part, more, listens, first }) => {
-        // The part and another graph beside it, in either order; units of the other may listen to the part.
+        // The part beside another graph, in either order; units of the other graph may listen to the part.
         const beside = (units: AgentGraph['units'], offset: number) =>
           units.map((unit) => ({ ...unit, predecessors: unit.predecessors.map((at) => at + offset) }))
         const units = first
@@ -115,7 +115,7 @@ describe('the requests of a graph', () => {
   })
 })
 
-test('messages that share a name are ordered by what they say', () => {
+test('messages with the same name are ordered by content', () => {
   const message = (key: string, said: string) => ({
     name: 'a-1',
     text: { key, text: `{"id":"a-1","analysis":"${said}"}` },
@@ -153,7 +153,7 @@ describe('the budget of a request', () => {
     }
   })
 
-  test('holds where the budgets of the parts are greater than that of the whole', async () => {
+  test('holds when the budgets of the parts exceed the whole', async () => {
     const heard = await requestsOf(graph, talkative(), { analysis: 300_000, request: 5000 })
     for (const { raw, message } of heard) {
       expect([...raw.user].length).toBeLessThanOrEqual(5000)
@@ -164,11 +164,11 @@ describe('the budget of a request', () => {
     expect(aggregator.message.predecessors!.map(({ answer, status }) => [answer, status])).toEqual(
       Array(3).fill(['an answer', 'ok']),
     )
-    // Nothing is wasted either.
+    // No space is wasted either.
     expect([...aggregator.raw.user].length).toBeGreaterThan(4900)
   })
 
-  test('holds where it is the number of messages that is too great', async () => {
+  test('holds for any number of messages', async () => {
     const many = AgentGraph.of(
       Array.from({ length: 80 }, (_, index) => ({
         role: 'a',

@@ -42,8 +42,8 @@ function run(
 
 const answering = () => new ScriptedModel((heard) => fitting(heard, 'x', heard.executor.id))
 
-describe('an answer that is known', () => {
-  test('is used again, and counted apart', async () => {
+describe('a known answer', () => {
+  test('is reused and counted separately', async () => {
     const { replies } = memory()
     const model = answering()
     const first = await run(chain, model, replies)
@@ -58,7 +58,7 @@ describe('an answer that is known', () => {
     expect(model.heard.length).toBe(3)
   })
 
-  test('serves the common part of another graph', async () => {
+  test('is reused for the shared part of another graph', async () => {
     const { replies } = memory()
     const model = answering()
     await run(chain, model, replies)
@@ -66,7 +66,7 @@ describe('an answer that is known', () => {
     expect(await run(longer, model, replies)).toMatchObject({ usage: { calls: 2 }, reused: { calls: 2 } })
   })
 
-  test('is not used above temperature 0', async () => {
+  test('is not reused above temperature 0', async () => {
     const { replies, shelf } = memory()
     const settings = executionSettings.parse({ decoding: { temperature: 0.7 } })
     const model = answering()
@@ -76,10 +76,10 @@ describe('an answer that is known', () => {
   })
 })
 
-describe('identical requests at the same time', () => {
+describe('concurrent identical requests', () => {
   const twins = AgentGraph.of([1, 2, 3].map(() => ({ role: 'a', realization: 'atomic', predecessors: [] })))
 
-  test('are one call', async () => {
+  test('make one call', async () => {
     const model = new ScriptedModel(async (heard) => {
       await settled()
       return fitting(heard, 'x', 'y')
@@ -105,7 +105,7 @@ describe('identical requests at the same time', () => {
     expect((await run(twins, model, replies)).failures).toEqual([])
   })
 
-  test('of which the first asker is cancelled: the call goes on for the other, who counts it', async () => {
+  test('continue for the other when the first is cancelled, and the other pays', async () => {
     const said = Promise.withResolvers<Scripted>()
     const model = new ScriptedModel(() => said.promise)
     const { replies } = memory()
@@ -121,7 +121,7 @@ describe('identical requests at the same time', () => {
     expect(model.heard.length).toBe(1)
   })
 
-  test('that all askers have left: the call is cancelled, and what it took is counted', async () => {
+  test('cancel the call when all are cancelled, and count its usage', async () => {
     let asked = 0
     const model = new ScriptedModel((_, signal) => {
       asked += 1
@@ -141,7 +141,7 @@ describe('identical requests at the same time', () => {
     expect(shelf.size).toBe(0)
   })
 
-  test('of which one that waits is cancelled: it ends at once', async () => {
+  test('end at once for a cancelled waiter', async () => {
     let finish: (said: Scripted) => void = () => {}
     const model = new ScriptedModel(() => new Promise<Scripted>((resolve) => (finish = resolve)))
     const { replies } = memory()

@@ -8,7 +8,7 @@ function read(task: Task, budget = 100_000): unknown {
   return (JSON.parse(`{"a":1${taskText(task, budget).text}}`) as { task: unknown }).task
 }
 
-test('everything public is there, and neither the id nor the metadata', () => {
+test('contains everything public, but neither id nor metadata', () => {
   const task: Task = {
     id: 'secret-id',
     question: 'Which?',
@@ -41,7 +41,7 @@ test('everything public is there, and neither the id nor the metadata', () => {
   expect(taskText(task, 100_000).text).not.toMatch(/secret-id|hidden-subject/)
 })
 
-test('what a task has not is not mentioned', () => {
+test('omits what a task does not have', () => {
   expect(read({ id: 't', question: 'q', metadata: {} })).toEqual({ question: 'q' })
   const program = { mode: 'stdin', starterCode: '' } as const
   expect(read({ id: 't', question: 'q', context: [], tables: [], program, metadata: {} })).toEqual({
@@ -50,7 +50,7 @@ test('what a task has not is not mentioned', () => {
   })
 })
 
-test('starter code that is the question is shown once, unless it is to be repeated', () => {
+test('shows starter code that is the question once, unless told to repeat it', () => {
   const program = { mode: 'function', entryPoint: 'f', starterCode: 'def f(): ...' } as const
   const task = { id: 't', question: program.starterCode, program, metadata: {} }
   expect(taskView(task)['program']).toEqual({ mode: 'function', entry_point: 'f' })
@@ -58,20 +58,20 @@ test('starter code that is the question is shown once, unless it is to be repeat
   expect(taskText(task, 1000, true).text).toContain('"starter_code":"def f(): ..."')
 })
 
-test('a task that is too long loses from its longest texts and keeps its question', () => {
+test('a long task is cut in its longest texts and keeps its question', () => {
   const task = { id: 't', question: 'What now?', context: ['x'.repeat(1_000_000), 'short'], metadata: {} }
   const view = read(task, 2000) as { question: string; context: string[] }
   expect(codePoints(JSON.stringify(view))).toBeLessThanOrEqual(2000)
   expect(view).toMatchObject({ question: 'What now?', context: [expect.stringContaining('[cut: '), 'short'] })
 })
 
-test('made once per task and budget', () => {
+test('is computed once per task and budget', () => {
   const task = { id: 't', question: 'q', metadata: {} }
   expect(taskText(task, 5000)).toBe(taskText(task, 5000))
   expect(taskText({ ...task }, 5000)).toEqual(taskText(task, 5000))
 })
 
-test('the requirement comes with an example', () => {
+test('the requirement includes an example', () => {
   const read = (json: string) =>
     (JSON.parse(`{"a":1${json}}`) as { answer_requirement: string }).answer_requirement
   expect(read(requirementText(optionLabel).text)).toBe(

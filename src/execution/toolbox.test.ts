@@ -6,7 +6,7 @@ import { openToolbox, toolsOf } from './toolbox.ts'
 
 const names = (tools: ReadonlyMap<string, unknown>) => [...tools.keys()]
 
-test('what needs a sandbox is there only with one', () => {
+test('tools that need a sandbox are present only with one', () => {
   expect(names(openToolbox().tools)).toEqual(['calculator', 'table_reader'])
   expect(names(openToolbox(new ProgramSandbox(new SandboxPool())).tools)).toEqual([
     'calculator',
@@ -16,21 +16,21 @@ test('what needs a sandbox is there only with one', () => {
   ])
 })
 
-test("a user's own tool joins them, or takes the place of one", () => {
+test("a user's tool is added, or replaces a built-in one", () => {
   const own = { ...openToolbox().tools.get('calculator')!, description: 'mine' }
   const { tools } = openToolbox(undefined, [own, { ...own, name: 'web_search' }])
   expect(tools.get('calculator')!.description).toBe('mine')
   expect(names(tools)).toEqual(['calculator', 'table_reader', 'web_search'])
 })
 
-test('an executor has what it may use, the profile switches on and the machine has', () => {
+test('an executor gets the tools it may use, the profile enables and the machine has', () => {
   const [a, , c] = tinyLibrary.roles
   const all = { tools: ['calculator', 'python_exec', 'table_reader'] }
   expect(names(toolsOf(c!.atomic!, all, openToolbox()))).toEqual(['calculator', 'table_reader'])
   expect(names(toolsOf(c!.atomic!, { tools: ['table_reader'] }, openToolbox()))).toEqual(['table_reader'])
   expect(names(toolsOf(c!.atomic!, all, { tools: new Map() }))).toEqual([])
   expect(names(toolsOf(a!.atomic!, all, openToolbox()))).toEqual([])
-  // Nothing is inherited inside a group.
+  // Tools are not inherited within a group.
   expect(names(toolsOf(c!.group!.workers[0], all, openToolbox()))).toEqual(['calculator', 'table_reader'])
   expect(names(toolsOf(c!.group!.workers[1], all, openToolbox()))).toEqual([])
   expect(names(toolsOf(c!.group!.aggregator, all, openToolbox()))).toEqual([])

@@ -14,7 +14,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 const set = syntheticTaskSet({ seed: 1, train: 4, test: 8, families: demoFamilies })
 
-/** The demo on a handful of questions: too few to learn from, enough to see that all of it runs. */
+/** The demo on a handful of questions: too few to learn from, enough to run every part. */
 async function smallDemo(
   name: string,
   signal: AbortSignal,
@@ -44,7 +44,7 @@ async function smallDemo(
   }
 }
 
-test('trains through HTTP, examines six organisations, and comes out the same each time', async () => {
+test('trains over HTTP, evaluates six organisations, and is reproducible', async () => {
   const { result, heard } = await smallDemo('first', new AbortController().signal)
   expect(result.training).toMatchObject({ status: 'finished', done: 13, updates: 13 })
   const names = ['direct', 'chain', 'untrained', 'searched', 'shuffled', 'trained']
@@ -68,7 +68,7 @@ test('trains through HTTP, examines six organisations, and comes out the same ea
   expect(scores(again.result)).toEqual(scores(result))
 })
 
-test('a demo that is called off before it begins ends with the reason', async () => {
+test('a demo cancelled before the start ends with the reason', async () => {
   const controller = new AbortController()
   controller.abort(new Error('enough'))
   await expect(smallDemo('stopped', controller.signal)).rejects.toThrow('enough')

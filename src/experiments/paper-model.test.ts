@@ -19,13 +19,13 @@ test.each([
   ['deepseek', 'deepseek-reasoner', q1Settings],
   ['deepseek', 'deepseek-flash', q1Settings],
   ['vllm', 'not-qwen-flash', q2Settings],
-])('%s/%s is another than the study asked', (provider, model, settings) => {
+])("%s/%s deviates from the study's model", (provider, model, settings) => {
   expect(deviation(provider, model, settings)).toBe(
     `The model is ${provider}/${model}; the paper's is ${settings.paperModel}.`,
   )
 })
 
-test('where the paper names no model that is said, and beyond the paper there is none to differ from', () => {
+test('an unnamed paper model is reported, and studies beyond the paper have no deviation', () => {
   expect(deviation('alibaba', 'qwen-flash', d1Settings)).toBe(
     'The model is alibaba/qwen-flash; the paper does not name its own.',
   )

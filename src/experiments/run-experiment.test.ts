@@ -22,7 +22,7 @@ afterAll(() => rmSync(work, { recursive: true, force: true }))
 const training = { hidden: 8, trajectories: 2, probes: 1, maxUnits: 2 }
 const study = { tasks: ['tiny'], seeds: [23], training }
 
-/** The first of the tiny set's questions. */
+/** The first questions of the tiny set. */
 const small: TaskSet = {
   ...tinyTaskSet,
   splits: Object.fromEntries(
@@ -54,7 +54,7 @@ const run = async (name: ExperimentName, folder: string, more: Partial<Laborator
 const stored = (folder: string) =>
   JSON.parse(readFileSync(join(work, folder, 'table.json'), 'utf8')) as ExperimentResult
 
-test('Q2 trains its variants from one start, evaluates all five, and quotes apart from what it measured', async () => {
+test('Q2 trains its variants from one start, evaluates all five, and keeps quoted figures apart from measured ones', async () => {
   const result = await run('q2', 'q2')
   const [table] = result.tables
   expect(table!.rows.map(([variant]) => variant!.text)).toEqual([
@@ -67,7 +67,7 @@ test('Q2 trains its variants from one start, evaluates all five, and quotes apar
   ])
   const { training: trained } = new RunFolder(join(work, 'q2/runs/tiny-23-all-group')).readRecord()
   expect(trained).toMatchObject({ restriction: 'all-group', seed: 23, temperatureUpdates: 100 })
-  // Every measured figure leads to its run.
+  // Every measured figure links to its run.
   for (const cell of table!.rows[0]!.slice(1)) expect(cell.runs?.length).toBeGreaterThan(0)
   expect(existsSync(join(work, 'q2', table!.rows[0]![1]!.runs![1]!, 'records.jsonl'))).toBe(true)
   expect(result).toMatchObject({ simulated: true })
@@ -80,7 +80,7 @@ test('Q2 trains its variants from one start, evaluates all five, and quotes apar
     expect(existsSync(join(work, 'q2', file)), file).toBe(true)
 })
 
-test('repeated, it asks nothing and says the same; with other settings it is refused', async () => {
+test('repeating an experiment makes no calls and gives the same report; other settings are refused', async () => {
   const silent = modelAround(async () => {
     throw new Error('It must not be asked.')
   })
@@ -91,7 +91,7 @@ test('repeated, it asks nothing and says the same; with other settings it is ref
   await expect(other).rejects.toThrow(/given\.seeds was \[23\] and is \[24\]/)
 })
 
-/** Answers so many calls, then cancels the whole experiment. */
+/** Answers a number of calls, then cancels the whole experiment. */
 function laboratoryThatEnds(folder: string, calls: number): Laboratory {
   const end = new AbortController()
   const model: ChatModel = modelAround(async (request, signal, number) => {
@@ -101,7 +101,7 @@ function laboratoryThatEnds(folder: string, calls: number): Laboratory {
   return laboratory(folder, { model: async () => model, signal: end.signal })
 }
 
-test('Q3, interrupted again and again, comes to the same weights and tables', async () => {
+test('Q3 reaches the same weights and tables despite repeated interruptions', async () => {
   const undisturbed = await run('q3', 'q3')
   let result: ExperimentResult | undefined
   for (let calls = 40; result === undefined && calls < 10_000; calls *= 2)
@@ -114,7 +114,8 @@ test('Q3, interrupted again and again, comes to the same weights and tables', as
     )
   expect(result!.tables[0]!.rows).toHaveLength(6)
   expect(result!.tables[0]!.rows[0]).toEqual(undisturbed.tables[0]!.rows[0])
-  // What was under way at an interruption may be paid for twice, so stages can come earlier; what is searched is the same.
+  // Calls in flight at an interruption may be paid for twice, so stages can come earlier; the searched
+  // graphs are the same.
   const searched = (folder: string) =>
     (readLines(join(work, folder, 'runs/tiny-23-search-then-sft/search.jsonl')) as { asked: string[] }[]).map(
       ({ asked }) => asked,
@@ -139,7 +140,7 @@ test('Q3 keeps the checkpoint of the start and of every stage', () => {
   }
 })
 
-test('a snapshot that knows every pair costs a route nothing', async () => {
+test('a route costs nothing with a snapshot of every pair', async () => {
   const ledger = join(work, 'q3/runs/tiny-23-rl/ledger.sqlite')
   const first = (folder: string) =>
     (readLines(join(work, folder, 'runs/tiny-23-rl/events.jsonl')) as UpdateRecord[])[0]!
@@ -149,7 +150,7 @@ test('a snapshot that knows every pair costs a route nothing', async () => {
   expect(first('q3-known').made).toMatchObject({ calls: 0 })
 })
 
-test('a model with a price spends money, in fifths of the budget', async () => {
+test('a priced model spends money, in fifths of the budget', async () => {
   const price = { currency: 'CNY', asOf: '2026-11', input: 10, cachedInput: 1, output: 40 }
   const execution = { prices: { [`${tinyModel.identity.provider}/${tinyModel.identity.model}`]: price } }
   const result = await run('q3', 'q3-money', { engine: { sandbox: null, execution }, routeBudget: 1.2 })
@@ -161,11 +162,11 @@ test('a model with a price spends money, in fifths of the budget', async () => {
   const spent = table!.rows.map((cells) => cells[table!.columns.indexOf('RL: spent')]!.value as number)
   expect(spent.at(-1)).toBeGreaterThanOrEqual(1.2)
   expect(result.facts.find(([name]) => name === 'price')![1]).toContain('CNY, as of 2026-11')
-  // A price is no deviation.
+  // A price is not a deviation.
   expect(result.deviations.join()).not.toContain('prices')
 })
 
-test('D3 counts what a training recorded, and the same from its file', async () => {
+test('D3 gives the same counts from a training’s records and from its file', async () => {
   const result = await run('d3', 'd3')
   const file = join(work, 'd3/runs/tiny-23-credit/trajectories.jsonl')
   const again = await runExperiment('d3', laboratory('d3-from'), { ...study, from: file })
@@ -175,7 +176,7 @@ test('D3 counts what a training recorded, and the same from its file', async () 
   await expect(missing).rejects.toThrow('There is no file')
 })
 
-test('Q4 has topologies and a frontier; a cap stops it, and a higher one goes on', async () => {
+test('Q4 reports topologies and a frontier; a cap stops it, and a higher one continues it', async () => {
   const more = { ...study, organisations: ['g-designer'] }
   const capped = laboratory('q4', { budget: { calls: 30 } })
   await expect(runExperiment('q4', capped, more)).rejects.toThrow('A cap was reached')
@@ -188,7 +189,7 @@ test('Q4 has topologies and a frontier; a cap stops it, and a higher one goes on
     ['llm-debate', 'released code'],
     ['g-designer', 'released code'],
   ])
-  // One that learns is trained first, and the report says what it was written from.
+  // Learned organisations are trained first, and the report names its sources.
   expect(new RunFolder(join(work, 'q4/runs/tiny-23-g-designer')).readRecord().organisation?.name).toBe(
     'g-designer',
   )
@@ -197,7 +198,7 @@ test('Q4 has topologies and a frontier; a cap stops it, and a higher one goes on
   expect(readFileSync(join(work, 'q4/q4-tiny.png')).subarray(1, 4).toString()).toBe('PNG')
 })
 
-test('D1: a question that the model cannot be reached for scores 0 and stays; a right answer with a failed node counts 0', async () => {
+test('D1: an unreachable model scores 0 and stays in the denominator; a right answer with a failed node scores 0', async () => {
   const held = splitOf(tinyTaskSet, 'test')
   const tasks = held.tasks.slice(0, 3)
   const set = { ...tinyTaskSet, splits: { test: { ...held, tasks } } }
@@ -225,14 +226,14 @@ test('D1: a question that the model cannot be reached for scores 0 and stays; a 
   expect(before.some((right, index) => right > counted[index]!)).toBe(true)
   const evaluations = result.tables.find(({ id }) => id === 'evaluations-tiny')!
   expect(evaluations.rows[0]!.at(-1)!.text).toContain('unanswered 1')
-  // No policy takes part, so that nothing is said of its encoder.
+  // No policy takes part, so the report does not mention its encoder.
   expect(result.deviations.join()).not.toContain('encoder')
   await expect(run('d1', 'd1-stops', { ...more, transportFailures: 'stop' })).rejects.toThrow(
     'could not be reached',
   )
 })
 
-test('several seeds have means, intervals and a paired test', async () => {
+test('several seeds give means, intervals and a paired test', async () => {
   const twice = { ...study, seeds: [23, 24] }
   const { result } = await runExperiment('q1', laboratory('q1'), twice)
   const seeds = result.tables.find(({ id }) => id === 'seeds-tiny')!
@@ -240,7 +241,7 @@ test('several seeds have means, intervals and a paired test', async () => {
   expect(seeds.notes!.join()).toContain('With 2 seeds p cannot be below 0.5')
 })
 
-test('a sweep has a point per penalty and what matches its budget; transfer has its matrix', async () => {
+test('a sweep has one point per penalty and budget-matched baselines; transfer has its matrix', async () => {
   const penalties = { tokens: [1e-5], calls: [1e-2] }
   const { result: swept } = await runExperiment('sweep', laboratory('sweep'), { ...study, penalties })
   const [points, matched] = swept.tables
@@ -264,7 +265,7 @@ test('a sweep has a point per penalty and what matches its budget; transfer has 
   expect(moved.tables[0]!.rows.map((cells) => cells[1]!.text)).toEqual(['trained on tiny', 'untrained'])
 })
 
-test('what another experiment trained or evaluated otherwise is not taken over', async () => {
+test('another experiment’s trainings and evaluations are not reused', async () => {
   const earlier = join(work, 'q1')
   expect(await planExperiment(experiments.q4, laboratory('q4-from', { earlier }), study)).toHaveLength(5)
   const otherwise = { ...study, training: { ...training, probes: 0 } }
@@ -276,7 +277,7 @@ test('what another experiment trained or evaluated otherwise is not taken over',
   await expect(runExperiment('q4', fewer, study)).rejects.toThrow('is an evaluation on other questions')
 })
 
-test('a plan names every training and evaluation without asking the model', async () => {
+test('a plan lists every training and evaluation without calling the model', async () => {
   const silent = modelAround(async () => {
     throw new Error('It must not be asked.')
   })

@@ -6,7 +6,7 @@ import { AgentGraph, depthOf, InvalidGraphError, type Unit } from './agent-graph
 const solver: Unit = { role: 'solver', realization: 'atomic', predecessors: [] }
 
 describe('immutability', () => {
-  test('adding gives a new graph and leaves the old one as it was', () => {
+  test('adding returns a new graph and leaves the old one unchanged', () => {
     fc.assert(
       fc.property(arbitraryGraph({ maxUnits: 6 }), (graph) => {
         const before = JSON.stringify(graph)
@@ -18,7 +18,7 @@ describe('immutability', () => {
     )
   })
 
-  test('nothing of a graph can be changed from outside, not even through the objects it was built from', () => {
+  test('a graph cannot be changed from outside, not even through the objects it was built from', () => {
     const predecessors = [0]
     const unit = { role: 'critic', realization: 'group' as const, predecessors }
     const graph = AgentGraph.of([solver, unit])
@@ -33,7 +33,7 @@ describe('immutability', () => {
     expect(() => Object.assign(AgentGraph.empty, { units: [solver] })).toThrow(TypeError)
   })
 
-  test('what the getters hand out is a copy', () => {
+  test('getters return copies', () => {
     const graph = AgentGraph.of([solver])
     graph.outdegrees[0] = 5
     graph.sinks.pop()
@@ -42,7 +42,7 @@ describe('immutability', () => {
   })
 })
 
-describe('what is derived', () => {
+describe('derived values', () => {
   test('depth, out-degrees and sinks agree with a walk over all paths', () => {
     fc.assert(
       fc.property(arbitraryGraph({ maxUnits: 7 }), (graph) => {
@@ -61,7 +61,7 @@ describe('what is derived', () => {
     )
   })
 
-  test('JSON and back is the same graph', () => {
+  test('a JSON round trip gives the same graph', () => {
     fc.assert(
       fc.property(arbitraryGraph({ maxUnits: 6 }), (graph) => {
         const { units } = JSON.parse(JSON.stringify(graph))
@@ -71,7 +71,7 @@ describe('what is derived', () => {
   })
 })
 
-describe('refused, with the unit named', () => {
+describe('refusals name the unit', () => {
   const cases: [string, readonly Unit[], RegExp][] = [
     [
       'a self-predecessor',

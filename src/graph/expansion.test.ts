@@ -6,7 +6,7 @@ import { type ExpandedGraph, expand, expandedCounts } from './expansion.ts'
 
 const anyGraph = arbitraryGraph({ maxUnits: 7 })
 
-test('nodes are in dependency order, so the expanded graph has no cycle', () => {
+test('nodes are in dependency order, so the expanded graph is acyclic', () => {
   fc.assert(
     fc.property(anyGraph, (graph) => {
       for (const [position, { predecessors }] of expand(graph).nodes.entries()) {
@@ -29,7 +29,7 @@ test('counts and depth equal those computed from the outer graph', () => {
   )
 })
 
-test('sinks are the nodes that nobody listens to: the exits of units without successors', () => {
+test('sinks are the nodes without listeners: the exits of units without successors', () => {
   fc.assert(
     fc.property(anyGraph, (graph) => {
       const { nodes, exits, sinks } = expand(graph)
@@ -40,7 +40,7 @@ test('sinks are the nodes that nobody listens to: the exits of units without suc
   )
 })
 
-test('a worker hears the exits of all outer predecessors, an aggregator its three workers and nobody else', () => {
+test('a worker hears the exits of all outer predecessors, and an aggregator only its three workers', () => {
   fc.assert(
     fc.property(anyGraph, (graph) => {
       const expanded = expand(graph)
@@ -63,7 +63,7 @@ test('a worker hears the exits of all outer predecessors, an aggregator its thre
   )
 })
 
-test('expanding leaves the graph as it was and gives the same result again', () => {
+test('expanding leaves the graph unchanged and is repeatable', () => {
   fc.assert(
     fc.property(anyGraph, (graph) => {
       const before = JSON.stringify(graph)
@@ -100,7 +100,7 @@ describe('worked examples', () => {
   })
 })
 
-/** The node that speaks for a unit, found by its part rather than by the list of exits under test. */
+/** The node that speaks for a unit, found by its part instead of the list of exits under test. */
 function exitOf({ nodes }: ExpandedGraph, unit: number): number {
   return nodes.findIndex((node) => node.unit === unit && node.part !== 'worker')
 }

@@ -9,7 +9,7 @@ import { mermaid } from './render/mermaid.ts'
 import { type ExecutorLabel, expandedPicture, outerPicture } from './render/picture.ts'
 import { drawGraph } from './render/terminal.ts'
 
-// Keeps docs/graphs.md true: the graph that it shows is taken from the page, and so is what is said about it.
+// Keeps docs/graphs.md accurate: the example graph and the claims about it are read from the page.
 
 const page = readFileSync(new URL('../../docs/graphs.md', import.meta.url), 'utf8')
 const [json] = blocks('json')
@@ -26,7 +26,7 @@ test('the example is legal in the paper’s library and limits', () => {
   expect(() => assertLegalGraph(graph, space)).not.toThrow()
 })
 
-test('its pictures are what the page shows', () => {
+test('its pictures match the page', () => {
   expect(blocks('mermaid')).toEqual([
     mermaid(outerPicture(graph)),
     mermaid(expandedPicture(graph, executorName)),
@@ -34,7 +34,7 @@ test('its pictures are what the page shows', () => {
   expect(blocks('text')).toEqual([drawGraph(graph)])
 })
 
-test('its numbers and key are those on the page', () => {
+test('its numbers and key match the page', () => {
   const { nodes, edges } = expandedCounts(graph)
   expect(page).toContain(`has ${nodes} agents and ${edges} edges`)
   expect(page).toContain(`graph.size // ${graph.size}\n`)

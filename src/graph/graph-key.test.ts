@@ -11,7 +11,7 @@ describe('equal for graphs that differ only in construction order', () => {
     arbitraryBuildOrder(graph).map((order) => ({ graph, order })),
   )
 
-  test('any order in which the units could have been added gives the same key and canonical graph', () => {
+  test('every valid order of adding the units gives the same key and canonical graph', () => {
     fc.assert(
       fc.property(graphAndOrder, ({ graph, order }) => {
         const rebuilt = reorder(graph, order)
@@ -24,15 +24,15 @@ describe('equal for graphs that differ only in construction order', () => {
     )
   })
 
-  test('the order in which predecessors are listed does not matter', () => {
+  test('the order of listed predecessors does not matter', () => {
     const build = (predecessors: number[]) =>
       graphOf(['a', 'atomic', []], ['a', 'group', []], ['b', 'atomic', predecessors])
     expect(graphKey(build([0, 1]))).toBe(graphKey(build([1, 0])))
   })
 })
 
-describe('different for all others', () => {
-  test('on small graphs, equal exactly when a slow search over all bijections finds an isomorphism', () => {
+describe('different otherwise', () => {
+  test('on small graphs, equal exactly when a brute-force search finds an isomorphism', () => {
     const small = arbitraryGraph({ maxUnits: 5 })
     const pair = fc.oneof(
       fc.tuple(small, small),
@@ -47,12 +47,12 @@ describe('different for all others', () => {
     )
   })
 
-  test('there are as many keys as directed acyclic graphs without labels (OEIS A003087)', () => {
+  test('the number of keys equals the number of unlabelled directed acyclic graphs (OEIS A003087)', () => {
     const counts = [0, 1, 2, 3, 4, 5].map((size) => new Set(allGraphs(size, ['a']).map(graphKey)).size)
     expect(counts).toEqual([1, 1, 2, 6, 31, 302])
   })
 
-  test('with two labels the keys part four-unit graphs as the slow search does', () => {
+  test('with two labels, keys separate four-unit graphs like the brute-force search', () => {
     const bySlowForm = new Map<string, Set<string>>()
     const keys = new Set<string>()
     for (const graph of allGraphs(4, ['a', 'b'])) {
@@ -65,7 +65,7 @@ describe('different for all others', () => {
     expect(keys.size).toBe(bySlowForm.size)
   })
 
-  test('a shared predecessor is not two equal ones', () => {
+  test('a shared predecessor differs from two equal ones', () => {
     const shared = graphOf(
       ['a', 'atomic', []],
       ['a', 'atomic', []],
@@ -81,7 +81,7 @@ describe('different for all others', () => {
     expect(graphKey(shared)).not.toBe(graphKey(apart))
   })
 
-  test('one cycle of eight is not two cycles of four, though every unit sees the same around it', () => {
+  test('one cycle of eight differs from two cycles of four, though all neighbourhoods look alike', () => {
     const layers = (targets: number[][]) =>
       graphOf(
         ...targets.map(() => ['a', 'atomic', []] as const),
@@ -109,7 +109,7 @@ describe('different for all others', () => {
     expect(graphKey(one)).toBe(graphKey(oneAgain))
   })
 
-  test('role, realization and edge direction all count, and hostile role names cannot imitate another graph', () => {
+  test('role, realization and edge direction count, and hostile role names cannot imitate another graph', () => {
     const graphs = [
       graphOf(),
       graphOf(['a', 'atomic', []]),
@@ -126,7 +126,7 @@ describe('different for all others', () => {
   })
 })
 
-describe('symmetric graphs of twelve units and more need no search through their permutations', () => {
+describe('symmetric graphs of twelve or more units need no search over permutations', () => {
   const twelve = Array.from({ length: 12 }, (_, index) => index)
   const cases: [string, AgentGraph][] = [
     ['isolated', graphOf(...twelve.map(() => ['a', 'atomic', []] as const))],
@@ -159,7 +159,7 @@ describe('symmetric graphs of twelve units and more need no search through their
   })
 })
 
-test('reorder refuses what is not an order of the units', () => {
+test('reorder refuses anything but an order of the units', () => {
   const chain = graphOf(['a', 'atomic', []], ['b', 'atomic', [0]])
   expect(() => reorder(chain, [0, 0])).toThrow(/each of the 2 units/)
   expect(() => reorder(chain, [0])).toThrow(/each of the 2 units/)
@@ -172,7 +172,7 @@ function graphOf(...units: (readonly [string, Realization, readonly number[]])[]
   )
 }
 
-/** Every graph of that size whose units are atomic with the given roles. */
+/** Every graph of this size with atomic units of the given roles. */
 function allGraphs(size: number, roles: readonly string[]): AgentGraph[] {
   let graphs = [AgentGraph.empty]
   for (let position = 0; position < size; position += 1) {
@@ -191,7 +191,7 @@ function allGraphs(size: number, roles: readonly string[]): AgentGraph[] {
   return graphs
 }
 
-/** The graph with one edge turned on or off, or one role changed, and then built in another order. */
+/** The graph with one edge toggled or one role changed, built in another order. */
 function arbitraryNeighbour(graph: AgentGraph): fc.Arbitrary<AgentGraph> {
   return fc
     .record({ unit: fc.nat(), edge: fc.nat(), relabel: fc.boolean() })
@@ -230,7 +230,7 @@ function isomorphic(one: AgentGraph, other: AgentGraph): boolean {
   )
 }
 
-/** The smallest text among those that all numberings of the units give. */
+/** The smallest text over all numberings of the units. */
 function slowForm(graph: AgentGraph): string {
   const texts = permutations(graph.size).map((image) => {
     const rows: string[] = []

@@ -13,8 +13,8 @@ import {
   whyIllegal,
 } from './legality.ts'
 
-describe('masks against the rules, checked slowly on the resulting graph', () => {
-  test('an addition is allowed exactly when the graph that it makes breaks no rule', () => {
+describe('masks against the rules, checked by brute force on the resulting graph', () => {
+  test('an addition is allowed exactly when the resulting graph breaks no rule', () => {
     fc.assert(
       fc.property(arbitraryConstruction, ({ space, graph }) => {
         const masks = legalityMasks(graph, space)
@@ -49,7 +49,7 @@ describe('masks against the rules, checked slowly on the resulting graph', () =>
     )
   })
 
-  test('a legal edge lies in a legal realization', () => {
+  test('a legal edge belongs to a legal realization', () => {
     fc.assert(
       fc.property(arbitraryConstruction, ({ space, graph }) => {
         const masks = legalityMasks(graph, space)
@@ -61,7 +61,7 @@ describe('masks against the rules, checked slowly on the resulting graph', () =>
     )
   })
 
-  test('with all units placed only STOP is legal', () => {
+  test('only STOP is legal once all units are placed', () => {
     fc.assert(
       fc.property(arbitraryConstruction, ({ space, graph }) => {
         const masks = legalityMasks(graph, { ...space, maxUnits: graph.size })
@@ -88,7 +88,7 @@ describe('whole graphs', () => {
     )
   })
 
-  test('what the masks let grow passes', () => {
+  test('every graph grown within the masks passes', () => {
     fc.assert(
       fc.property(arbitraryConstruction, ({ space, graph }) => {
         expect(() => assertLegalGraph(graph, space)).not.toThrow()
@@ -96,14 +96,14 @@ describe('whole graphs', () => {
     )
   })
 
-  test('more units than the limit have no masks', () => {
+  test('a graph above the unit limit has no masks', () => {
     const two = AgentGraph.of([atomic([]), atomic([])])
     expect(() => legalityMasks(two, spaceOf({ maxUnits: 1, maxDepth: 1 }))).toThrow(
       /2 units exceeds the limit of 1/,
     )
   })
 
-  test('a unit that is already too deep can be followed by no other, and the graph as a whole is refused', () => {
+  test('a unit that is too deep can have no successor, and the whole graph is refused', () => {
     const space = spaceOf({ maxUnits: 3, maxDepth: 1 })
     const deep = AgentGraph.of([{ ...atomic([]), realization: 'group' }])
     expect([...legalityMasks(deep, space).edges]).toEqual([0, 0, 0, 0])
@@ -111,7 +111,7 @@ describe('whole graphs', () => {
   })
 })
 
-describe('actions that no mask can name', () => {
+describe('actions outside the masks', () => {
   const space = spaceOf({ maxUnits: 3, maxDepth: 4 })
   const graph = AgentGraph.of([atomic([]), atomic([])])
   const cases: [string, Unit, RegExp][] = [
@@ -119,7 +119,7 @@ describe('actions that no mask can name', () => {
     ['predecessor that does not exist', atomic([2]), /predecessor 2 is not an existing unit/],
     ['negative predecessor', atomic([-1]), /predecessor -1 is not an existing unit/],
     ['fractional predecessor', atomic([0.5]), /predecessor 0.5 is not an existing unit/],
-    // Its position in the list is -1, and must not reach into the masks of the role before.
+    // Its index is -1, which must not reach into the previous role's masks.
     [
       'no such realization',
       { ...atomic([]), role: 'b', realization: 'crowd' as 'group' },
@@ -131,7 +131,7 @@ describe('actions that no mask can name', () => {
     expect(() => apply({ type: 'add', ...unit }, graph, space)).toThrow(IllegalActionError)
   })
 
-  test('a role that the library does not have', () => {
+  test('an unknown role', () => {
     const action = { type: 'add' as const, ...atomic([]), role: 'stranger' }
     expect(() => apply(action, graph, space)).toThrow(UnknownRoleError)
     expect(() => apply(action, graph, space)).toThrow(/no role 'stranger'. It has: a, b/)
@@ -166,7 +166,7 @@ function allAdditions(graph: AgentGraph, space: ConstructionSpace): Unit[] {
   )
 }
 
-/** The rules as spec and paper put them, on the graph as a whole and without any of the code under test. */
+/** The rules of spec and paper on the whole graph, without any code under test. */
 function brokenRules(units: readonly Unit[], space: ConstructionSpace): string[] {
   const broken: string[] = []
   if (units.length > space.maxUnits) broken.push('too many units')
@@ -183,7 +183,7 @@ function brokenRules(units: readonly Unit[], space: ConstructionSpace): string[]
         broken.push('output does not fit input')
     }
   }
-  // Every path through the units, and what it counts when each group stands for a worker and an aggregator.
+  // Every path through the units, counting a group as worker plus aggregator.
   const walk = (position: number, length: number): void => {
     const reached = length + (units[position]!.realization === 'group' ? 2 : 1)
     if (reached > space.maxDepth) broken.push('too deep')

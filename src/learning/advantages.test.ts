@@ -15,20 +15,20 @@ function expectClose(got: number[][], expected: number[][], digits = 6): void {
   }
 }
 
-test('positions are compared over the trajectories that have them, with the population deviation', () => {
+test('a position is compared across the trajectories that have it, with the population deviation', () => {
   const advantages = positionAligned([[1, 3], [2, 5, 7], [6]], epsilon)
   const deviation = Math.sqrt(14 / 3) // of 1, 2, 6 around 3
   expectClose(advantages, [[-2 / deviation, -1], [-1 / deviation, 1, 0], [3 / deviation]])
 })
 
-test('alone, all zero or equal means nothing to compare', () => {
+test('a single, all-zero or constant position has zero advantage', () => {
   expect(positionAligned([[0.5, -2]], epsilon)).toEqual([[0, 0]])
   expect(positionAligned([[0], [0], [-0]], epsilon)).toEqual([[0], [0], [0]])
   expect(positionAligned([[0.1], [0.1], [0.1]], epsilon)).toEqual([[0], [0], [0]])
   expect(positionAligned([], epsilon)).toEqual([])
 })
 
-test('rounding noise is not a signal, whatever the scale and even without epsilon', () => {
+test('rounding noise is not a signal, at any scale and even without epsilon', () => {
   for (const scale of [1, 1e-9, 1e200]) {
     const noisy = [[(0.1 + 0.2) * scale], [0.3 * scale]]
     expect(positionAligned(noisy, epsilon)).toEqual([[0], [0]])
@@ -36,13 +36,13 @@ test('rounding noise is not a signal, whatever the scale and even without epsilo
   }
 })
 
-test('epsilon weighs as in the paper: unscaled returns, unscaled epsilon', () => {
+test('epsilon is added to the unscaled deviation, as in the paper', () => {
   expectClose(positionAligned([[0.2], [0.4]], 0.1), [[-0.5], [0.5]], 12)
   // σ = 1e-9 and ε = 1e-8
   expectClose(positionAligned([[-2e-9], [0]], epsilon), [[-1 / 11], [1 / 11]], 12)
 })
 
-test('any finite returns give finite advantages within ±√n', () => {
+test('finite returns give finite advantages within ±√n', () => {
   fc.assert(
     fc.property(group(finite), fc.constantFrom(0, epsilon, 0.1, 1e300), (returns, anyEpsilon) => {
       for (const advantage of positionAligned(returns, anyEpsilon).flat()) {
@@ -59,7 +59,7 @@ test('any finite returns give finite advantages within ±√n', () => {
   )
 })
 
-test('a shift of all returns changes nothing', () => {
+test('shifting all returns changes nothing', () => {
   fc.assert(
     fc.property(group(moderate), moderate, (returns, shift) => {
       const shifted = returns.map((row) => row.map((value) => value + shift))
@@ -68,7 +68,7 @@ test('a shift of all returns changes nothing', () => {
   )
 })
 
-test('scaling returns and epsilon together changes nothing, a negative factor only the sign', () => {
+test('scaling returns and epsilon together changes nothing; a negative factor only flips the sign', () => {
   const factor = fc.integer({ min: -500, max: 500 }).map((exponent) => 2 ** exponent)
   fc.assert(
     fc.property(group(moderate), factor, fc.constantFrom(1, -1), (returns, scale, sign) => {
@@ -79,7 +79,7 @@ test('scaling returns and epsilon together changes nothing, a negative factor on
   )
 })
 
-test('each position has mean zero, and the better return never the smaller advantage', () => {
+test('each position has mean zero, and a better return never has a smaller advantage', () => {
   fc.assert(
     fc.property(group(moderate), (returns) => {
       const advantages = positionAligned(returns, epsilon)
@@ -96,7 +96,7 @@ test('each position has mean zero, and the better return never the smaller advan
   )
 })
 
-test.each([Number.NaN, Number.POSITIVE_INFINITY])('a return of %s is refused with its place', (value) => {
+test.each([Number.NaN, Number.POSITIVE_INFINITY])('a return of %s is refused with its position', (value) => {
   expect(() =>
     positionAligned(
       [

@@ -18,8 +18,9 @@ import { PolicyLearner } from './policy-learner.ts'
 import { type PlainTraining, plainLoss, plainUpdate } from './reference/update.ts'
 
 /**
- * Runs updates on both engines and says where they part. Weights of a small spread keep off the flat tails of GELU: there
- * a gradient of 1e-9 has no digit right in single precision, and Adam makes a whole step of it.
+ * Runs updates on both engines and lists their differences. A small spread of weights avoids the flat tails
+ * of GELU: there a gradient of 1e-9 has no correct digit in single precision, and Adam turns it into a full
+ * step.
  */
 function differences(
   sizes: PlainNetworkOptions,
@@ -59,14 +60,14 @@ function differences(
   return comparison.differences
 }
 
-describe('agrees with the plain update, one after the other', () => {
-  test.each([1, 2, 3, 4])('on groups as training records them (%i)', (seed) => {
+describe('agrees with the plain update, step by step', () => {
+  test.each([1, 2, 3, 4])('on groups as recorded in training (%i)', (seed) => {
     const policy = tinyPolicy(options)
     const groups = [0, 1, 2, 3, 4].map((index) => drawGroup(policy, seed * 10 + index))
     expect(differences(options, groups)).toEqual([])
   })
 
-  test('in every restriction, at every temperature, with strong regularizers', () => {
+  test('under every restriction and temperature, with strong regularizers', () => {
     const policy = tinyPolicy(options)
     const groups = (['all-atomic', 'all-group', 'mixed'] as const).map((restriction, index) =>
       drawGroup(policy, 50 + index, { restriction, temperature: 0.5 + index }),
@@ -81,20 +82,20 @@ describe('agrees with the plain update, one after the other', () => {
     expect(differences(gained, groups, { spread: 0.3 })).toEqual([])
   })
 
-  test('with sizes that fill no vector', () => {
+  test('with sizes that do not fill a SIMD vector', () => {
     const odd = { ...options, dimensions: { ...options.dimensions, hidden: 7 } }
     const policy = tinyPolicy(odd)
     const groups = [0, 1, 2].map((index) => drawGroup(policy, 70 + index))
     expect(differences(odd, groups, { spread: 0.4 })).toEqual([])
   })
 
-  test('where the encoder is not reached at first', () => {
+  test('when the encoder is not reached at first', () => {
     const policy = tinyPolicy(options)
     const stop = { trajectories: [[step([], { type: 'stop' })]], advantages: [[0.7]] }
     expect(differences(options, [drawGroup(policy, 1, stop), drawGroup(policy, 2)])).toEqual([])
   })
 
-  test('where states repeat: the empty graph, equal graphs, equal graphs with other masks', () => {
+  test('with repeated states: the empty graph, equal graphs, equal graphs with other masks', () => {
     const keep = (...entries: number[]) => [Uint8Array.from(entries)]
     const trajectories = [
       [step([], add(unit)), step([unit], add(other)), step([unit, other], { type: 'stop' })],
@@ -116,7 +117,7 @@ describe('agrees with the plain update, one after the other', () => {
   })
 })
 
-test('groups of several queries make one update on the mean over all their positions', () => {
+test('groups of several queries form one update over the mean of all positions', () => {
   const policy = tinyPolicy(options)
   const groups = [0, 1, 2].map((index) =>
     drawGroup(policy, 80 + index, {
@@ -156,7 +157,7 @@ test('groups of several queries make one update on the mean over all their posit
   expect(comparison.differences).toEqual([])
 })
 
-test('a forced STOP counts in the mean and sends nothing back', () => {
+test('a forced STOP counts in the mean and has no gradient', () => {
   const policy = tinyPolicy(options)
   const third: Unit = { role: 'alone', realization: 'atomic', predecessors: [0] }
   const decided = [step([], add(unit)), step([unit], add(other)), step([unit, other], add(third))]
@@ -180,15 +181,15 @@ test('a forced STOP counts in the mean and sends nothing back', () => {
       expect(Math.abs(value - scaled)).toBeLessThanOrEqual(1e-6 + 1e-5 * Math.abs(scaled))
     }
   }
-  // Alone it has no gradient at all, and the optimizer still takes a step.
+  // Alone it has no gradient at all, yet the optimizer still steps.
   policy.workspace.gradients(policy.parameters.block).fill(0)
   expect(learner.update(group([[forced]], [[1]])).loss).toBe(0)
   expect(learner.adam.read().step).toBe(1)
   expect(learner.adam.read().first.every((value) => value === 0)).toBe(true)
 })
 
-describe('the reference', () => {
-  test('stays what it was before the first update', () => {
+describe('the reference policy', () => {
+  test('stays as it was before the first update', () => {
     const policy = tinyPolicy(options)
     const before = policy.parameters.read()
     const learner = new PolicyLearner(policy)
@@ -204,7 +205,7 @@ describe('the reference', () => {
     expect(policy.parameters.read()).not.toEqual(before)
   })
 
-  test('without dropout the first divergence is zero', () => {
+  test('has zero divergence at first, without dropout', () => {
     const policy = tinyPolicy(options)
     const group = drawGroup(policy, 3, {
       trajectories: [[step([], add(unit)), step([unit], { type: 'stop' })]],
@@ -213,7 +214,7 @@ describe('the reference', () => {
     expect(Math.abs(new PolicyLearner(policy).update(group).meanDivergence)).toBeLessThan(1e-9)
   })
 
-  test('may live in a workspace of its own', () => {
+  test('can live in its own workspace', () => {
     const run = (reference: (policy: ConstructionPolicy) => ConstructionPolicy) => {
       const policy = tinyPolicy(options)
       const fixed = reference(policy)
@@ -231,7 +232,7 @@ describe('the reference', () => {
   })
 })
 
-test('memory does not grow over 200 updates, and construction sees every one of them', () => {
+test('memory does not grow over 200 updates, and construction uses the latest weights', () => {
   const policy = tinyPolicy(options)
   const learner = new PolicyLearner(policy, { adam: { ...paperAdam, learningRate: 0.01 } })
   learner.update(drawGroup(policy, 0))
@@ -240,7 +241,7 @@ test('memory does not grow over 200 updates, and construction sees every one of 
   for (let index = 0; index < 200; index += 1) learner.update(drawGroup(policy, index % 7))
   expect(policy.workspace.mark()).toBe(mark)
   expect(policy.workspace.kernels.memory.buffer.byteLength).toBe(byteLength)
-  // The tables follow the weights: a fresh policy with the same weights builds the same graphs.
+  // The tables follow the weights: a new policy with the same weights builds the same graphs.
   const values = [...policy.parameters.read()].map(
     ([name, { shape, data }]) => [name, { shape, data: Float64Array.from(data) }] as const,
   )
@@ -253,14 +254,14 @@ test('memory does not grow over 200 updates, and construction sees every one of 
   }
 })
 
-test('an update that keeps no gradients is, to the last bit, the one that does', () => {
+test('discarding gradients does not change an update by a bit', () => {
   const start = () => {
     const policy = tinyPolicy(options)
     return { policy, learner: new PolicyLearner(policy) }
   }
   const [fast, watched] = [start(), start()]
   for (let update = 0; update < 10; update += 1) {
-    // Without units the encoder is not reached: its moments decay on both ways.
+    // Without units the encoder is not reached: its moments decay either way.
     const group = drawGroup(fast.policy, update)
     const report = fast.learner.update(group)
     expect(watched.learner.accumulateGradients(group)).toEqual(report)
@@ -272,7 +273,7 @@ test('an update that keeps no gradients is, to the last bit, the one that does',
   expect(kept.every((value) => value === 0)).toBe(true)
 })
 
-test('two learners with the same history are equal to the last bit', () => {
+test('two learners with the same history are bit-identical', () => {
   const run = () => {
     const policy = tinyPolicy(options)
     const learner = new PolicyLearner(policy)
@@ -282,7 +283,7 @@ test('two learners with the same history are equal to the last bit', () => {
   expect(run()).toEqual(run())
 })
 
-test('a learner that is written and read goes on as if nothing had happened', async () => {
+test('a saved and restored learner continues identically', async () => {
   const root = mkdtempSync(join(tmpdir(), 'resume-'))
   const folder = join(root, 'latest')
   const initial = tinyParameters(options)

@@ -5,7 +5,7 @@ import { type ProbeSelection, selectProbes } from './probes.ts'
 const pool = Array.from({ length: 100 }, (_, index) => `gsm8k-train-${index}`)
 const selection: ProbeSelection = { seed: 42, query: pool[7]!, update: 0, dataVersion: 'v1', pool, count: 4 }
 
-test('as many probes as asked for, none of them the query, none twice', () => {
+test('selects the requested number of probes, without the query and without duplicates', () => {
   fc.assert(
     fc.property(fc.integer(), fc.nat(), fc.constantFrom(...pool), (seed, update, query) => {
       const probes = selectProbes({ ...selection, seed, update, query })
@@ -18,7 +18,7 @@ test('as many probes as asked for, none of them the query, none twice', () => {
 })
 
 // Computed with Python's hashlib and json.
-test('the same inputs give the same probes on every machine', () => {
+test('the same inputs select the same probes on every machine', () => {
   expect(selectProbes(selection)).toEqual([
     'gsm8k-train-43',
     'gsm8k-train-23',
@@ -27,7 +27,7 @@ test('the same inputs give the same probes on every machine', () => {
   ])
 })
 
-test('neither the order of the pool nor repetition in it matters', () => {
+test('order and duplicates in the pool do not matter', () => {
   const probes = selectProbes(selection)
   fc.assert(
     fc.property(
@@ -40,7 +40,7 @@ test('neither the order of the pool nor repetition in it matters', () => {
   )
 })
 
-test('a longer selection continues a shorter one', () => {
+test('a longer selection extends a shorter one', () => {
   const all = selectProbes({ ...selection, count: 99 })
   expect([...all].sort()).toEqual(pool.filter((id) => id !== selection.query).sort())
   for (const count of [0, 1, 4, 50]) {
@@ -55,24 +55,24 @@ test('seed, query, update and data version each reorder the pool', () => {
     { ...selection, query: pool[8]! },
     { ...selection, update: 1 },
     { ...selection, dataVersion: 'v2' },
-    // the parts of a key do not run into each other
+    // The parts of a key are separated.
     { ...selection, seed: 4, update: 20 },
   ].map((variant) => selectProbes({ ...variant, count: 20 }).join())
   expect(new Set(variants).size).toBe(variants.length)
 })
 
-test('every task has its turn: selection over many updates is even', () => {
+test('selection over many updates is even', () => {
   const times = new Map(pool.map((id) => [id, 0]))
   for (let update = 0; update < 1000; update += 1) {
     for (const probe of selectProbes({ ...selection, update })) times.set(probe, times.get(probe)! + 1)
   }
   times.delete(selection.query)
-  // 4000 draws over 99 tasks: 40 each, with a standard deviation near 6
+  // 4000 draws over 99 tasks: 40 each, with a standard deviation near 6.
   expect(Math.min(...times.values())).toBeGreaterThan(15)
   expect(Math.max(...times.values())).toBeLessThan(70)
 })
 
-test('a pool that is too small gives what it has', () => {
+test('a small pool is returned whole', () => {
   expect(selectProbes({ ...selection, pool: [selection.query] })).toEqual([])
   expect(selectProbes({ ...selection, pool: [] })).toEqual([])
   expect(selectProbes({ ...selection, pool: ['b', 'a', selection.query] }).sort()).toEqual(['a', 'b'])

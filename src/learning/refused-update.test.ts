@@ -5,8 +5,8 @@ import type { Unit } from '../graph/agent-graph.ts'
 import type { RecordedGroup } from './loss.ts'
 import { PolicyLearner } from './policy-learner.ts'
 
-describe('what is not finite stops the update', () => {
-  /** Everything an update may change. */
+describe('non-finite values stop the update', () => {
+  /** All state an update may change. */
   const stateOf = ({ policy, adam }: PolicyLearner) =>
     structuredClone({
       weights: policy.parameters.read(),
@@ -14,7 +14,7 @@ describe('what is not finite stops the update', () => {
       adam: adam.read(),
     })
 
-  /** A learner after a good update; `spoil` must fail, and then all goes on as if it had not been tried. */
+  /** A learner after a good update; `spoil` must fail and leave no trace. */
   function expectUntouched(
     message: string,
     spoil: (learner: PolicyLearner, group: RecordedGroup) => void,
@@ -55,7 +55,7 @@ describe('what is not finite stops the update', () => {
     },
   )
 
-  test('advantage of a forced STOP, which nothing is multiplied by', () => {
+  test('an advantage of a forced STOP, which nothing is multiplied by', () => {
     const third: Unit = { role: 'alone', realization: 'atomic', predecessors: [] }
     const trajectories = [[step([unit, other, third], { type: 'stop' })]]
     expectUntouched('action 0 of trajectory 0', (learner, group) =>
@@ -108,7 +108,7 @@ describe('what is not finite stops the update', () => {
     'empty_graph',
     'gru.bias_hh',
     'node_norm.weight',
-  ])('a gradient of a tensor that is no matrix, however large: %s', (name) => {
+  ])('a gradient of a non-matrix tensor, however large: %s', (name) => {
     const large = { ...options, dimensions: { ...options.dimensions, maxUnits: 1100, maxDepth: 2200 } }
     const policy = tinyPolicy(large)
     const learner = new PolicyLearner(policy)
@@ -119,20 +119,20 @@ describe('what is not finite stops the update', () => {
     expect(policy.parameters.read()).toEqual(before)
   })
 
-  test('gradients that are gathered in several steps', () => {
+  test('gradients accumulated in several steps', () => {
     const policy = tinyPolicy(options)
     const learner = new PolicyLearner(policy)
     const before = policy.parameters.read()
     const overflowing = withAdvantage(drawGroup(policy, 2), 1e300)
     learner.accumulateGradients(overflowing)
-    // The second group does not reach the encoder, and says nothing about the gradients that lie there.
+    // The second group does not reach the encoder, and must not judge the gradients stored there.
     const stop = { trajectories: [[step([], { type: 'stop' as const })]], advantages: [[0.5]] }
     learner.accumulateGradients(drawGroup(policy, 3, stop))
     expect(() => learner.applyGradients()).toThrow('gradient of')
     expect(policy.parameters.read()).toEqual(before)
   })
 
-  test('a gradient whose square overflows leaves finite moments, which decay', () => {
+  test('a gradient whose square overflows leaves finite, decaying moments', () => {
     const policy = tinyPolicy(options)
     const learner = new PolicyLearner(policy)
     learner.update(withAdvantage(drawGroup(policy, 2), 1e25))
@@ -146,7 +146,7 @@ describe('what is not finite stops the update', () => {
   })
 })
 
-describe('a group that cannot have happened is refused and changes nothing', () => {
+describe('an impossible group is refused and changes nothing', () => {
   const refuse = (change: Partial<RecordedGroup>) => {
     const policy = tinyPolicy(options)
     const learner = new PolicyLearner(policy)
@@ -167,11 +167,11 @@ describe('a group that cannot have happened is refused and changes nothing', () 
   const one = (entry: RecordedGroup['trajectories'][0][0]) => ({ trajectories: [[entry]], advantages: [[1]] })
   const full = [unit, unit, unit]
 
-  test('an advantage is missing', () => {
+  test('a missing advantage', () => {
     expect(refuse({ advantages: [[1]] })).toContain('Action 1 of trajectory 0 has no advantage')
   })
 
-  test('an action is illegal where it was taken', () => {
+  test('an action that was illegal where it was taken', () => {
     expect(refuse(one(step([], add({ ...unit, predecessors: [0] }))))).toContain(
       'predecessor 0 is not an existing unit',
     )
@@ -183,19 +183,19 @@ describe('a group that cannot have happened is refused and changes nothing', () 
     expect(refuse(one(step([], add({ ...unit, role: 'nobody' }))))).toContain("no role 'nobody'")
   })
 
-  test('a graph is none of this library', () => {
+  test('a graph from another library', () => {
     expect(refuse(one(step([{ ...unit, realization: 'group' }], { type: 'stop' })))).toContain(
       'alone has no group realization',
     )
     expect(refuse(one(step([...full, unit], { type: 'stop' })))).toContain('4 units exceeds the limit of 3')
   })
 
-  test('a mask does not fit', () => {
+  test('a mask that does not match', () => {
     const masked = { ...step([unit], { type: 'stop' }), dropoutKeep: [new Uint8Array(3)] }
     expect(refuse(one(masked))).toContain('4 entries for each of 1 units')
   })
 
-  test('there is no position, or no temperature', () => {
+  test('no position, or no temperature', () => {
     expect(refuse({ trajectories: [], advantages: [] })).toContain('loss is NaN')
     expect(refuse({ temperature: 0 })).toContain('must be above 0')
   })

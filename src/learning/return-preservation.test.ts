@@ -1,4 +1,4 @@
-// Proposition 1 and the return-to-go that follows from it (appendix B), on random trajectories.
+// Proposition 1 and its consequence for the return-to-go (appendix B), on random trajectories.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { arbitraryGraph } from '../../test/arbitrary-graph.ts'
@@ -25,7 +25,7 @@ const settings = (fixed: Partial<RewardSettings> = {}): fc.Arbitrary<RewardSetti
     })
     .map((random) => rewardSettings({ ...random, ...fixed }))
 
-/** Any graph of up to five units, up to four probes, every prefix graph scored once per probe. */
+/** Any graph of up to five units and up to four probes, with every prefix graph scored once per probe. */
 const construction: fc.Arbitrary<ScoredConstruction> = fc
   .record({ graph: arbitraryGraph({ maxUnits: 5 }), probeCount: fc.nat(4) })
   .chain(({ graph, probeCount }) =>
@@ -48,7 +48,7 @@ const construction: fc.Arbitrary<ScoredConstruction> = fc
     terminalScore,
   }))
 
-/** U_P(G) = (κ u_0 + Σ_p S(G, p)) / (κ + |P|); without any evidence it is the prior u_0. */
+/** U_P(G) = (κ u_0 + Σ_p S(G, p)) / (κ + |P|); without evidence it is the prior u_0. */
 const probeUtility = (scores: readonly number[], { kappa, u0 }: RewardSettings) =>
   kappa + scores.length === 0
     ? u0
@@ -104,7 +104,7 @@ describe('for any trajectory', () => {
     })
   })
 
-  test('with weights of zero only the final reward is left', () => {
+  test('with zero weights only the final reward is left', () => {
     property(settings({ alpha: 0, beta: 0, gammaR: 0 }), (trajectory) => {
       const { eta } = trajectory.settings
       for (const { reward } of trajectory.transitions) expect(reward).toBeCloseTo(0, 14)

@@ -6,7 +6,7 @@ import type { Trajectory } from './trajectory.ts'
 const withRewards = (...rewards: number[]) =>
   rewards.map((reward) => ({ reward }) as Trajectory['transitions'][number])
 
-test('the terminal fields meet at STOP and earlier rewards are added backward', () => {
+test('the terminal terms are paid at STOP, and rewards accumulate backward', () => {
   const trajectory = {
     transitions: withRewards(0.25, -0.5),
     terminal_reward: 1,
@@ -17,7 +17,7 @@ test('the terminal fields meet at STOP and earlier rewards are added backward', 
   expect(returnsToGo({ ...trajectory, settings: rewardSettings({ eta: 0 }) })).toEqual([0.25, -0.5, 1.5])
 })
 
-test('a return that is not finite is refused with its position', () => {
+test('a non-finite return is refused with its position', () => {
   const settings = rewardSettings()
   const terminal = { terminal_reward: 1, terminal_shaping_reward: 0, settings }
   expect(() => returnsToGo({ ...terminal, transitions: withRewards(0, Number.NaN, 0) })).toThrow(

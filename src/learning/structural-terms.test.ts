@@ -11,19 +11,19 @@ const unit = (role: string, realization: Unit['realization'], ...predecessors: n
 
 test('complexity counts expanded nodes and edges above their allowances', () => {
   const twoGroups = AgentGraph.of([unit('solve', 'group'), unit('check', 'group', 0)])
-  // 8 nodes; 2 · 3 internal edges, and the first aggregator to each of 3 workers
+  // 8 nodes; 2 · 3 internal edges, plus the first aggregator to each of 3 workers.
   expect(structuralComplexity(twoGroups, rewardSettings())).toBe(8 - 6 + (9 - 6))
   const weighted = rewardSettings({ nodeWeight: 0.5, edgeWeight: 2, nodeAllowance: 2, edgeAllowance: 0 })
   expect(structuralComplexity(twoGroups, weighted)).toBe(0.5 * 6 + 2 * 9)
 })
 
-test('a graph within the allowances, the empty one too, costs nothing', () => {
+test('a graph within the allowances costs nothing, and neither does the empty one', () => {
   expect(structuralComplexity(AgentGraph.empty, rewardSettings())).toBe(0)
   const small = AgentGraph.of([unit('solve', 'group'), unit('check', 'atomic', 0)])
   expect(structuralComplexity(small, rewardSettings())).toBe(0)
 })
 
-test('repetition counts units beyond the first of their role across realizations', () => {
+test('repetition counts units after the first of their role, across realizations', () => {
   expect(roleRepetition(AgentGraph.empty)).toBe(0)
   const graph = AgentGraph.of([
     unit('solve', 'atomic'),

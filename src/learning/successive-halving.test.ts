@@ -4,7 +4,7 @@ import { deriveRandom } from '../numerics/random.ts'
 import { evaluationsOf, halvingRounds, successiveHalving } from './successive-halving.ts'
 
 describe('the rounds', () => {
-  test('begin with about a thirty-seventh of the evaluations as candidates, and cost about the same each', () => {
+  test('start with about 1/37 of the evaluations as candidates and cost about the same each', () => {
     const rounds = halvingRounds(200, 8000)
     expect(rounds).toEqual([
       { candidates: 214, questions: 13 },
@@ -16,7 +16,7 @@ describe('the rounds', () => {
     expect(evaluationsOf(rounds)).toBe(7991)
   })
 
-  test('never cost more than they may, use most of it, and end with all questions', () => {
+  test('never exceed the budget, use most of it, and end with all questions', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 400 }), fc.nat(20_000), (questions, evaluations) => {
         const rounds = halvingRounds(questions, evaluations)
@@ -30,7 +30,7 @@ describe('the rounds', () => {
     )
   })
 
-  test('are none where two candidates cannot be compared', () => {
+  test('are empty when two candidates cannot be compared', () => {
     expect(halvingRounds(10, 19)).toEqual([])
     expect(halvingRounds(10, 20)).not.toEqual([])
     expect(halvingRounds(10, 0)).toEqual([])
@@ -45,7 +45,7 @@ describe('the search', () => {
   const scoreOf = (candidate: number, question: number) =>
     deriveRandom('halving', candidate, question).uniform() < candidate ? 1 : 0
 
-  test('finds a candidate that stands out, asks for no pair twice and for a whole round at once', async () => {
+  test('finds a candidate that stands out, asks for no pair twice, and for a whole round at once', async () => {
     const candidates = Array.from({ length: rounds[0]!.candidates }, (_, index) => index / 200)
     const best = [...candidates.slice(0, 30), 0.95, ...candidates.slice(31)]
     const asked: string[] = []
@@ -64,7 +64,7 @@ describe('the search', () => {
     expect(sizes).toHaveLength(rounds.length)
   })
 
-  test('of equals takes the one with fewer tokens, then the first', async () => {
+  test('breaks ties by fewer tokens, then by order', async () => {
     const tokens: Record<string, number> = { dear: 900, cheap: 300, alike: 300 }
     const found = await successiveHalving(['dear', 'cheap', 'alike'], questions, rounds, async (pairs) =>
       pairs.map(([name]) => ({ score: 1, usage: { calls: 1, tokens: tokens[name]! } })),
@@ -72,7 +72,7 @@ describe('the search', () => {
     expect(found).toEqual({ candidate: 'cheap', score: 32, tokens: 32 * 300 })
   })
 
-  test('an evaluation that fails ends it', async () => {
+  test('stops when an evaluation fails', async () => {
     const failing = () => Promise.reject(new Error('no more'))
     await expect(successiveHalving([1, 2], questions, rounds, failing)).rejects.toThrow('no more')
   })

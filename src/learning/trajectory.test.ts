@@ -14,7 +14,7 @@ const add = (role: string, ...predecessors: number[]): Action => ({
   predecessors,
 })
 
-/** Two groups of the same role, the second listening to the first, on two probes. */
+/** Two groups of the same role, the second listening to the first, with two probes. */
 const scored: ScoredConstruction = {
   query: 'q1',
   probes: ['p1', 'p2'],
@@ -45,7 +45,7 @@ test('credits every addition and settles at STOP', () => {
   expect(trajectory.terminal_shaping_reward).toBe(-second!.potential)
 })
 
-test('the gain is the sum of paired differences over κ + |P|; without probes it is 0, also where κ is', () => {
+test('the gain is the sum of paired differences over κ + |P|, and 0 without probes even when κ is 0', () => {
   const gainOf = (parentScores: number[], childScores: number[], kappa: number) => {
     const probes = parentScores.map((_, probe) => `p${probe}`)
     const one = {
@@ -75,13 +75,13 @@ test('STOP pays back the whole potential, of either sign', () => {
   expect(terminal_shaping_reward).toBe(-transitions.at(-1)!.potential)
 })
 
-test('immediate STOP has no potential and gets the direct answer’s score', () => {
+test('an immediate STOP has no potential and gets the direct answer’s score', () => {
   const trajectory = creditTrajectory({ ...scored, actions: [stop], transitions: [] }, paper)
   expect(trajectory).toMatchObject({ transitions: [], terminal_reward: 1, terminal_shaping_reward: 0 })
   expect(returnsToGo(trajectory)).toEqual([1])
 })
 
-test('a forced STOP stays an action with a return of its own', () => {
+test('a forced STOP is still an action with its own return', () => {
   const free = creditTrajectory(scored, paper)
   const forced = creditTrajectory({ ...scored, forcedStop: true }, paper)
   expect(forced.forcedStop).toBe(true)
@@ -90,14 +90,14 @@ test('a forced STOP stays an action with a return of its own', () => {
   expect(returnsToGo(forced)).toEqual(returnsToGo(free))
 })
 
-test('a penalty comes off the terminal reward and leaves the shaping alone', () => {
+test('a penalty reduces the terminal reward and leaves the shaping unchanged', () => {
   const used = { ...scored, terminalUsage: { calls: 9, tokens: 4000 } }
   const trajectory = creditTrajectory(used, rewardSettings({ callPenalty: 0.01 }))
   expect(trajectory.terminal_reward).toBeCloseTo(0.91, 14)
   expect(trajectory.terminal_shaping_reward).toBe(creditTrajectory(scored, paper).terminal_shaping_reward)
 })
 
-test('calls and tokens are penalised each with its weight; without recorded usage that is an error', () => {
+test('calls and tokens each have a penalty weight; missing usage is an error', () => {
   const penalised = rewardSettings({ callPenalty: 0.01, tokenPenalty: 1e-4 })
   const used = { ...scored, terminalScore: 0.75, terminalUsage: { calls: 5, tokens: 2000 } }
   expect(creditTrajectory(used, penalised).terminal_reward).toBeCloseTo(0.75 - 0.05 - 0.2, 14)
@@ -126,7 +126,7 @@ test.each([
 })
 
 test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
-  'a score of %s is refused with its place',
+  'a score of %s is refused with its position',
   (value) => {
     const [first, second] = scored.transitions
     const parent = { ...scored, transitions: [{ ...first!, parentScores: [value, 0] }, second!] }
@@ -142,7 +142,7 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
   },
 )
 
-test('settings that overflow the potential are refused with its place', () => {
+test('settings that overflow the potential are refused with the position', () => {
   const enormous = rewardSettings({ nodeWeight: 1e308, beta: 1e308 })
   expect(() => creditTrajectory(scored, enormous)).toThrow('potential after action 1 is -Infinity')
 })

@@ -22,7 +22,7 @@ import {
 
 const pool = ['a', 'b', 'c', 'd', 'e', 'f']
 
-/** A world in which every pair of graph and task has a score of its own, the same at every asking. */
+/** A world where every graph-task pair has a fixed score of its own. */
 const scoreOf = (graph: AgentGraph, task: string) => deriveRandom(5, graphKey(graph), task).uniform()
 
 const questions = {
@@ -37,7 +37,7 @@ function settings(evaluate: ScoreGraph, update: number, more: GivenTrainingSetti
 
 const immediate: ScoreGraph = async (graph, task) => ({ score: scoreOf(graph, task) })
 
-test('credits every trajectory from the scores of its prefixes on shared probes and of its end on the query', async () => {
+test('credits each trajectory from its prefixes’ scores on shared probes and its final score on the query', async () => {
   const learner = new PolicyLearner(tinyPolicy(options))
   const before = learner.policy.parameters.read()
   const { trajectories, advantages, report } = await updatePolicy(learner, settings(immediate, 0))
@@ -54,7 +54,7 @@ test('credits every trajectory from the scores of its prefixes on shared probes 
     }
     const last = graphs.at(-1)
     if (last) expect(trajectory.terminalScore).toBe(scoreOf(last, 'a'))
-    // Proposition 1: the whole return is the score.
+    // Proposition 1: the total return is the score.
     expect(returnsToGo(trajectory)[0]).toBeCloseTo(trajectory.terminalScore, 12)
     expect(advantages[index]).toHaveLength(trajectory.actions.length)
   }
@@ -62,7 +62,7 @@ test('credits every trajectory from the scores of its prefixes on shared probes 
   expect(learner.policy.parameters.read()).not.toEqual(before)
 })
 
-test('asks for each pair of graph and task once, and for nothing that it does not need', async () => {
+test('asks for each graph-task pair once, and only for those it needs', async () => {
   const asked: string[] = []
   const learner = new PolicyLearner(tinyPolicy(options))
   const counting: ScoreGraph = async (graph, task) => {
@@ -88,7 +88,7 @@ test('asks for each pair of graph and task once, and for nothing that it does no
   for (const pair of needed) expect(asked).toContain(pair)
 })
 
-test('runs no probe where all trajectories stop at once', async () => {
+test('runs no probe when all trajectories stop at once', async () => {
   const stopping = new Map(tinyParameters(options))
   stopping.set('stop_head.2.bias', { shape: [1], data: Float64Array.of(100) })
   const tasks: string[] = []
@@ -99,11 +99,11 @@ test('runs no probe where all trajectories stop at once', async () => {
   const learner = new PolicyLearner(tinyPolicy(options, stopping))
   const { trajectories } = await updatePolicy(learner, settings(counting, 0))
   expect(trajectories.every(({ transitions }) => transitions.length === 0)).toBe(true)
-  // The empty graph on the query, for all four.
+  // The empty graph on the query, shared by all four.
   expect(tasks).toEqual(['a'])
 })
 
-test('does not depend on the order in which evaluations return', async () => {
+test('does not depend on the order in which evaluations finish', async () => {
   const run = async (delay: (task: string, index: number) => number) => {
     const learner = new PolicyLearner(tinyPolicy(options))
     let index = 0
@@ -121,7 +121,7 @@ test('does not depend on the order in which evaluations return', async () => {
 })
 
 describe('ablations', () => {
-  test('final reward only runs no probes, and all returns are the terminal score', async () => {
+  test('final reward only: runs no probes, and all returns are the terminal score', async () => {
     const tasks = new Set<string>()
     const watching: ScoreGraph = async (graph, task) => {
       tasks.add(task)
@@ -148,7 +148,7 @@ describe('ablations', () => {
   })
 })
 
-test('an evaluation that is refused, or a score that is no number, changes no weight', async () => {
+test('a failed evaluation or a non-numeric score changes no weight', async () => {
   for (const bad of [
     async () => Promise.reject(new Error('the key was revoked')),
     async () => ({ score: Number.NaN }),
@@ -173,7 +173,7 @@ test('takes the queries in turn, once per pass, with falling temperature', async
 })
 
 test('learns what is rewarded', async () => {
-  /** A world that rewards one thing: a group among the units. */
+  /** A world that rewards one thing: having a group. */
   const groups: ScoreGraph = async (graph) => ({
     score: graph.units.some(({ realization }) => realization === 'group') ? 1 : 0,
   })
@@ -196,25 +196,25 @@ test('the paper anneals from exactly 1.2 to exactly 1.0 over 100 updates', () =>
   expect(temperatureAt(0, 100, paper)).toBe(1.2)
   expect(temperatureAt(99, 100, paper)).toBe(1)
   expect(temperatureAt(33, 100, paper)).toBeCloseTo(1.2 - 0.2 / 3, 12)
-  // Whatever the length of the run.
+  // Independent of the length of the run.
   expect(temperatureAt(33, 1000, paper)).toBe(temperatureAt(33, 100, paper))
   expect(temperatureAt(100, 1000, paper)).toBe(1)
 })
 
 const overTheRun = trainingSettings.parse({ temperatureUpdates: 0 })
 
-test('a single update samples at the start, later ones at the end', () => {
+test('a single update uses the start temperature, later ones the end', () => {
   expect(temperatureAt(0, 1, overTheRun)).toBe(1.2)
   expect(temperatureAt(1, 1, overTheRun)).toBe(1)
   expect(temperatureAt(100, 100, overTheRun)).toBe(1)
 })
 
-test('settings that an earlier version recorded keep its schedule over the whole run', () => {
+test('settings recorded by an earlier version keep their schedule over the whole run', () => {
   expect(recordedTrainingSettings.parse({ seed: 1 }).temperatureUpdates).toBe(0)
   expect(recordedTrainingSettings.parse({ temperatureUpdates: 30 }).temperatureUpdates).toBe(30)
 })
 
-test('steps are even and stay between the ends, upward too', () => {
+test('steps are even and stay between the ends, in either direction', () => {
   const temperature = fc.double({ min: 0.1, max: 5, noNaN: true })
   fc.assert(
     fc.property(temperature, temperature, fc.integer({ min: 2, max: 300 }), (start, end, updates) => {

@@ -14,7 +14,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'runs/first-run'), { recursive: true })
 }, 300_000)
 
-/** What bash offers after these words. */
+/** The completions bash offers after these words. */
 function offered(...words: string[]): string[] {
   const script = `source ./magic.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _magic; printf '%s\\n' "\${COMPREPLY[@]}"`
   const output = execFileSync('bash', ['-c', script, 'bash', ...words], { cwd: folder, encoding: 'utf8' })
@@ -31,7 +31,10 @@ test('bash completes commands, options, subcommands and runs', () => {
 
 const hasZsh = existsSync('/usr/bin/zsh') || existsSync('/bin/zsh')
 
-/** What zsh offers after these words: the lists that the function hands to zsh's own ones, which need a terminal. */
+/**
+ * The completions zsh offers after these words: the lists our function passes to zsh's own functions, which
+ * need a terminal.
+ */
 function offeredByZsh(...words: string[]): string[] {
   const script = `
     compdef() { print -r -- "set up: $*" }
@@ -47,7 +50,7 @@ function offeredByZsh(...words: string[]): string[] {
     .split('\n')
 }
 
-test.skipIf(!hasZsh)('zsh completes the same, and keeps how completion was set up', () => {
+test.skipIf(!hasZsh)("zsh completes the same words and leaves the user's completion setup alone", () => {
   const [first, ...commands] = offeredByZsh('magic', '')
   expect(first).toBe('set up: _magic magic')
   expect(commands).toContainEqual(expect.stringMatching(/^train:Learn how to organise agents/))
@@ -57,14 +60,14 @@ test.skipIf(!hasZsh)('zsh completes the same, and keeps how completion was set u
   expect(offeredByZsh('magic', 'train', 'x').at(-1)).toBe('files')
 })
 
-test('fish has a script of its own; another shell is refused', async () => {
+test('fish has its own script; unknown shells are refused', async () => {
   const { stdout } = await magic('completion', 'fish')
   expect(stdout).toMatch(/^complete -c magic -n __fish_use_subcommand -f -a train -d '.+'$/m)
   expect(stdout).toMatch(/^complete -c magic -n '__fish_seen_subcommand_from train' -l max-cost -d '.+'$/m)
   expect(await magic('completion', 'tcsh')).toMatchObject({ code: 2 })
 }, 300_000)
 
-test('magic alone says where to begin; help is in groups', async () => {
+test('`magic` alone says where to begin; help is grouped', async () => {
   const alone = await magic()
   expect(alone).toMatchObject({ code: 0, stderr: '' })
   expect(alone.stdout).toContain('magic demo --quick')

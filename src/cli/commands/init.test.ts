@@ -21,7 +21,7 @@ afterEach(() => void vi.restoreAllMocks())
 
 const names = ['.env.example', '.gitignore', 'README.md', 'magic.config.ts', 'questions.jsonl']
 
-/** What the command prints. */
+/** The command's output. */
 async function init(...words: string[]): Promise<string> {
   const printed: string[] = []
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => printed.push(String(text)) > 0)
@@ -31,7 +31,7 @@ async function init(...words: string[]): Promise<string> {
 }
 
 describe('magic init', () => {
-  test('writes a task and says what comes next', async () => {
+  test('writes a task and prints the next steps', async () => {
     const folder = join(root, 'new', 'task')
     const printed = await init(folder)
     expect(readdirSync(folder).sort()).toEqual(names)
@@ -46,7 +46,7 @@ describe('magic init', () => {
     expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe('runs/\n.env\n')
   })
 
-  test('says it as JSON', async () => {
+  test('prints the same as JSON', async () => {
     const folder = join(root, "a b's")
     const told = JSON.parse(await init(folder, '--json'))
     expect(told).toMatchObject({ folder, kept: [] })
@@ -54,7 +54,7 @@ describe('magic init', () => {
     expect(told.next[0].command).toBe(`cd '${root}/a b'\\''s'`)
   })
 
-  test('never touches a file that has content', async () => {
+  test('never overwrites a file that has content', async () => {
     const folder = join(root, 'used')
     mkdirSync(folder)
     writeFileSync(join(folder, 'README.md'), 'mine')
@@ -68,7 +68,7 @@ describe('magic init', () => {
     expect(await init(folder, '--force')).toContain('Wrote 0 files')
   })
 
-  test('takes a folder that only git knows, and no path that is a file', async () => {
+  test('accepts a folder that holds only .git, and refuses a path that is a file', async () => {
     const folder = join(root, 'repository')
     mkdirSync(join(folder, '.git'), { recursive: true })
     expect(await init(folder)).toContain('Wrote 5 files')
@@ -76,14 +76,14 @@ describe('magic init', () => {
   })
 })
 
-describe('the task that it writes', () => {
+describe('the task it writes', () => {
   const folder = join(root, 'ferry')
   const open = async () => {
     if (!readdirSync(root).includes('ferry')) await init(folder)
     return (await ownTasksOf(await loadConfiguration(folder)))!
   }
 
-  test('has ten questions, more to learn from than held out, with answers that score and wrong ones that do not', async () => {
+  test('has ten questions, more for training than held out, whose answers score and wrong answers do not', async () => {
     const set = await open()
     expect(set.name).toBe('ferry-fares')
     const { train, test: held } = set.splits
@@ -100,7 +100,7 @@ describe('the task that it writes', () => {
     }
   })
 
-  test('has the answers that its tariff gives', async () => {
+  test('has answers that follow from its tariff', async () => {
     const { splits } = await open()
     const references = new Map(Object.values(splits).flatMap((split) => [...split.references]))
     const expected = [
@@ -122,7 +122,7 @@ describe('the task that it writes', () => {
       )
   })
 
-  test('runs on the simulated model, which knows some answers alone and more in a team', async () => {
+  test('runs on the simulated model, which answers some questions alone and more in a team', async () => {
     const set = await open()
     const parts = { set, tools: openToolbox(), settings: defaultSettings, limit: processCallLimit }
     const team = AgentGraph.of([

@@ -18,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const entry = `import { simulateCommand } from ${JSON.stringify(new URL('simulate.ts', import.meta.url).href)}
 await simulateCommand().parseAsync()`
 
-/** Starts the command in its own process, and waits for its first output. */
+/** Starts the command in its own process and waits for its first output. */
 async function started(...args: readonly string[]) {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', entry, '--', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -37,7 +37,7 @@ async function started(...args: readonly string[]) {
   return { child, ended, said: () => said }
 }
 
-test('serves its tasks until it is interrupted', async () => {
+test('serves its tasks until interrupted', async () => {
   const tasks = questions('math', 20)
   const path = join(folder, 'tasks.jsonl')
   writeFileSync(path, tasks.map((one) => `${JSON.stringify(one)}\n`).join(''))
@@ -63,7 +63,7 @@ test('serves its tasks until it is interrupted', async () => {
   expect(await ended).toEqual([0, null])
 })
 
-test('says where it is and how to use it, and stops with calls hanging', async () => {
+test('prints its address and usage, and stops even with calls pending', async () => {
   const { child, ended, said } = await started('--fault', 'hang=1', '--latency', '3')
   const [url] = said().match(/http:\/\/127\.0\.0\.1:\d+\/v1/) ?? []
   expect(said()).toContain(
@@ -85,7 +85,7 @@ test('says where it is and how to use it, and stops with calls hanging', async (
   expect(said()).toMatch(/Stopped after [01] requests\.\n$/)
 })
 
-describe('what a person can mend is said so', () => {
+describe('errors say how to fix them', () => {
   const run = (...args: readonly string[]) =>
     simulateCommand()
       .exitOverride()
@@ -103,7 +103,7 @@ describe('what a person can mend is said so', () => {
     await expect(run(...args)).rejects.toThrow(message)
   })
 
-  test('a port that is taken', async () => {
+  test('a port already in use', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo

@@ -9,7 +9,7 @@ import {
   tokens,
 } from './numbers.ts'
 
-test('percent', () => {
+test('percentages', () => {
   expect([0.625, 0, 1, -0.0001, 0.0004].map((share) => percent(share))).toEqual([
     '62.5 %',
     '0.0 %',
@@ -20,7 +20,7 @@ test('percent', () => {
   expect(percent(Number.NaN)).toBe('–')
 })
 
-test('scores and differences carry their interval', () => {
+test('scores and differences show their interval', () => {
   expect(scoreWithInterval({ mean: 0.625, low: 0.551, high: 0.694 })).toBe('62.5 % [55.1, 69.4]')
   expect(scoreWithInterval({ mean: 1, low: Number.NaN, high: Number.NaN })).toBe('100.0 % [–, –]')
   expect(scoreWithInterval({ mean: Number.NaN, low: 0, high: 1 })).toBe('–')
@@ -82,4 +82,4 @@ test.each([
   [Number.NaN, 'EUR', '–'],
 ])('%d %s is %s', (amount, currency, text) => expect(money({ amount, currency })).toBe(text))
 
-test('what has no price is never free', () => expect(money('unpriced')).toBe('unpriced'))
+test('an unknown price is never shown as free', () => expect(money('unpriced')).toBe('unpriced'))

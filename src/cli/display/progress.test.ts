@@ -34,7 +34,7 @@ const fields = {
   cost: { text: '¥0.42 of ¥5.00', value: { amount: 0.42, currency: 'CNY' } },
 }
 
-test('live: a bar with its figures and the fields below it', () => {
+test('live: shows a bar with its figures and the fields below', () => {
   const { terminal, progress } = open('live')
   progress.start(100, 'train')
   expect(terminal.lines).toEqual(['────────────────────  train  0/100  0 %'])
@@ -49,7 +49,7 @@ test('live: a bar with its figures and the fields below it', () => {
   ])
 })
 
-test('live: ends with what came out', () => {
+test('live: ends with the result', () => {
   const { terminal, progress } = open('live')
   progress.start(3, 'evaluate')
   vi.advanceTimersByTime(83_000)
@@ -62,7 +62,7 @@ test('live: ends with what came out', () => {
   expect(terminal.listenerCount('resize')).toBe(0)
 })
 
-test('live: work that was stopped says so; a summary takes the place of the fields', () => {
+test('live: stopped work says so, and a summary replaces the fields', () => {
   const { terminal, progress } = open('live', 60, true)
   progress.start(10, 'train')
   vi.advanceTimersByTime(5000)
@@ -75,7 +75,7 @@ test('live: work that was stopped says so; a summary takes the place of the fiel
   ])
 })
 
-test('live: a note stays above the bar, and drives nothing', () => {
+test('live: a note stays above the bar and cannot drive the terminal', () => {
   const { terminal, progress } = open('live')
   progress.start(2, 'train')
   progress.note('checkpoint 1\u001b[2J\nwritten')
@@ -85,7 +85,7 @@ test('live: a note stays above the bar, and drives nothing', () => {
   expect(terminal.lines.at(-1)).toMatch(/^[━─╸]+ {2}train {2}/)
 })
 
-test('live: at most ten frames a second, and the last state is painted', () => {
+test('live: paints at most ten frames a second, and always the last state', () => {
   const { terminal, progress } = open('live')
   progress.start(1000, 'train')
   const before = terminal.writes
@@ -98,7 +98,7 @@ test('live: at most ten frames a second, and the last state is painted', () => {
   expect(terminal.lines[0]).toContain('1000/1000  100 %')
 })
 
-test('live: the clock runs on without news', () => {
+test('live: the clock keeps running without updates', () => {
   const { terminal, progress } = open('live')
   progress.start(10, 'train')
   vi.advanceTimersByTime(1000)
@@ -109,7 +109,7 @@ test('live: the clock runs on without news', () => {
   expect(terminal.lines[0]).toContain('37 s left')
 })
 
-test('live: a resized terminal is painted anew, over lines that it may have broken', () => {
+test('live: a resize repaints, clearing lines the terminal may have wrapped', () => {
   const { terminal, progress } = open('live', 80)
   progress.start(10, 'train')
   vi.advanceTimersByTime(100)
@@ -127,7 +127,7 @@ test('live: a resized terminal is painted anew, over lines that it may have brok
   expect(terminal.lines).toHaveLength(3)
 })
 
-test('live: where it is narrow the bar is short, then the figures go below it, whole', () => {
+test('live: on narrow terminals the bar shrinks, then the figures move below it uncut', () => {
   const linesAt = (columns: number) => {
     const { terminal, progress } = open('live', columns)
     progress.start(120, 'train')
@@ -141,7 +141,7 @@ test('live: where it is narrow the bar is short, then the figures go below it, w
   expect(linesAt(24)).toEqual(['▬', '  train  59/120  49 %', '  54/s  1 s left'])
 })
 
-test('plain: the first item, the quarters, and a sign of life every 30 seconds', () => {
+test('plain: prints the first item, each quarter, and a heartbeat every 30 seconds', () => {
   const { terminal, progress } = open('plain')
   progress.start(8, 'train')
   for (let done = 1; done <= 8; done += 1) {
@@ -164,7 +164,7 @@ test('plain: the first item, the quarters, and a sign of life every 30 seconds',
   ])
 })
 
-test('plain: resumed work begins where it was, and what was stopped tells its fields', () => {
+test('plain: resumed work starts where it left off, and stopped work prints its fields', () => {
   const { terminal, progress } = open('plain')
   progress.start(100, 'train', 60)
   vi.advanceTimersByTime(2000)
@@ -177,7 +177,7 @@ test('plain: resumed work begins where it was, and what was stopped tells its fi
   ])
 })
 
-test('json: an object per line, at most one update a second', () => {
+test('json: one object per line, at most one update a second', () => {
   const { terminal, progress } = open('json')
   progress.start(40, 'tr\u009bain')
   for (let done = 1; done <= 20; done += 1) {
@@ -228,7 +228,7 @@ test('json: an object per line, at most one update a second', () => {
   ])
 })
 
-test('none: not a byte', () => {
+test('none: writes nothing', () => {
   const { terminal, progress } = open('none')
   progress.start(2, 'train')
   progress.update({ done: 1, fields })
@@ -238,7 +238,7 @@ test('none: not a byte', () => {
   expect(terminal.written).toBe('')
 })
 
-test('one piece of work follows the other; what comes between is no fault', () => {
+test('one task follows another; calls outside a task are ignored', () => {
   const { terminal, progress } = open('plain')
   progress.end()
   progress.update({ done: 1 })
@@ -252,7 +252,7 @@ test('one piece of work follows the other; what comes between is no fault', () =
 const anyText = fc.string({ unit: 'binary', maxLength: 60 })
 const anyCount = fc.oneof(fc.integer({ min: -5, max: 2000 }), fc.double())
 
-test('whatever it is told: never wider than the terminal, and only its own control sequences', () => {
+test('output never exceeds the terminal width and contains only our own control sequences', () => {
   const step = fc.record({
     done: anyCount,
     fields: fc.dictionary(anyText, fc.record({ text: anyText, value: anyText })),

@@ -14,7 +14,7 @@ function terminal(extra: object): NodeJS.WriteStream {
   return Object.assign(stream, extra) as unknown as NodeJS.WriteStream
 }
 
-test('a terminal tells its columns, a pipe has room for everything', () => {
+test('a terminal reports its columns; a pipe is unlimited', () => {
   expect(screenOf(terminal({ isTTY: true, columns: 60 })).columns).toBe(60)
   expect(screenOf(terminal({ isTTY: true, columns: 0 })).columns).toBe(80)
   expect(screenOf(terminal({})).columns).toBe(Number.POSITIVE_INFINITY)
@@ -31,7 +31,7 @@ test.each([
   expect(screenOf(terminal({}), env).text(['→'])).toBe(ascii ? '>\n' : '→\n'),
 )
 
-test('colours follow the stream that is written to, NO_COLOR and FORCE_COLOR', () => {
+test('colours follow the target stream, NO_COLOR and FORCE_COLOR', () => {
   vi.stubEnv('FORCE_COLOR', undefined)
   vi.stubEnv('NO_COLOR', undefined)
   const colourful = terminal({ isTTY: true, getColorDepth: () => 8 })
@@ -47,13 +47,13 @@ test('colours follow the stream that is written to, NO_COLOR and FORCE_COLOR', (
   expect(screenOf(real).paint('red', 'x')).toBe('x')
 })
 
-test('a text from outside can neither break the line nor drive the terminal', () => {
+test('outside text can neither break the line nor drive the terminal', () => {
   expect(shownText('a\u001b[31m\nb\u202e')).toBe('a\\u{1b}[31m\\nb\\u{202e}')
   expect(shownText(' ')).toBe('')
   expect(plainScreen(80, true).text(['¥0.42 … 東'])).toBe('CNY 0.42 . \\u{6771}\n')
 })
 
-test('a text is cut between characters, and filled up to a width', () => {
+test('text is cut between characters and padded to a width', () => {
   expect(cutText('independent', 11)).toBe('independent')
   expect(cutText('independent', 6)).toBe('indep…')
   expect(cutText('東京都', 4)).toBe('東…')
@@ -62,7 +62,7 @@ test('a text is cut between characters, and filled up to a width', () => {
   expect([padText('東', 4), padText('東', 4, 'right')]).toEqual(['東  ', '  東'])
 })
 
-test('what is cut fits', () => {
+test('cut text fits', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.nat({ max: 30 }), (text, width) => {
       expect(stringWidth(cutText(shownText(text), width))).toBeLessThanOrEqual(width)
@@ -70,7 +70,7 @@ test('what is cut fits', () => {
   )
 })
 
-test('lines break between words and go on below the indent; a long word stays whole', () => {
+test('lines break between words and continue at the indent; a long word is not split', () => {
   const text = 'one two three four /a/path/that/is/too/long/to/fit five'
   expect(wrapText(text, { columns: 24 }, '    ')).toBe(
     'one two three four\n    /a/path/that/is/too/long/to/fit\n    five',
@@ -79,7 +79,7 @@ test('lines break between words and go on below the indent; a long word stays wh
   expect(wrapText('a share of about 62.5 % here', { columns: 22 })).toBe('a share of about\n62.5 % here')
 })
 
-test('facts stand in a column beside their names', () => {
+test('facts are aligned in a column beside their names', () => {
   const facts = [
     ['run', 'a'],
     ['kept in', 'one two three four five six\u001b'],
@@ -90,11 +90,11 @@ test('facts stand in a column beside their names', () => {
   ])
 })
 
-test('what is painted has only signs that the screen has', () => {
+test('on an ASCII screen, symbols become ASCII', () => {
   expect(plainScreen(80, true).text(['✓ ━╸─ │ ▁█ → …'])).toBe('v #-- | _# > .\n')
 })
 
-test('a screen wraps lines that are too wide with their indent, but not verbatim ones', () => {
+test('a screen wraps wide lines at their indent, but leaves verbatim ones alone', () => {
   const verbatim = '  magic compare first second'
   const lines: Lines = ['  one two three four five', { verbatim }, ['', false, 'six']]
   expect(plainScreen(22).text(lines)).toBe(`  one two three four\n  five\n${verbatim}\n\nsix\n`)

@@ -14,7 +14,7 @@ test.each([
   [[Number.MAX_VALUE, -Number.MAX_VALUE], '█▁'],
 ])('sparkline of %o is "%s"', (values, text) => expect(sparkline(values, 60)).toBe(text))
 
-test('a sparkline condenses', () => {
+test('a long series is condensed', () => {
   expect(sparkline(rising, 8)).toBe('▁▂▃▄▅▆▇█')
   fc.assert(
     fc.property(anySeries, fc.integer({ min: -3, max: 80 }), (series, width) => {
@@ -23,7 +23,7 @@ test('a sparkline condenses', () => {
   )
 })
 
-test('a moving mean has only whole means', () => {
+test('a moving mean covers only full windows', () => {
   expect(movingMean([1, 3, 5, 7], 2)).toEqual([2, 4, 6])
   expect(movingMean([1, 3], 1)).toEqual([1, 3])
   expect(movingMean([1], 2)).toEqual([])

@@ -17,7 +17,7 @@ const results: ShownTable = {
   emphasised: 2,
 }
 
-test('text stands to the left, numbers to the right, and the row that matters is pointed at', () => {
+test('text is left-aligned, numbers right-aligned, and the highlighted row is marked', () => {
   expect(terminalTable(results, plainScreen())).toBe(
     [
       '  organisation                                          score  tokens',
@@ -30,7 +30,7 @@ test('text stands to the left, numbers to the right, and the row that matters is
   )
 })
 
-test('where it is narrow the text is cut', () => {
+test('on narrow screens text is cut', () => {
   expect(terminalTable({ ...results, emphasised: undefined }, plainScreen(44))).toBe(
     [
       'organisation                   score  tokens',
@@ -43,7 +43,7 @@ test('where it is narrow the text is cut', () => {
   )
 })
 
-test('where even that is not enough, every row is a list: numbers are never cut', () => {
+test('on very narrow screens every row becomes a list, and numbers are never cut', () => {
   expect(terminalTable(results, plainScreen(32, true))).toBe(
     [
       'direct answer',
@@ -60,7 +60,7 @@ test('where even that is not enough, every row is a list: numbers are never cut'
   )
 })
 
-test('a number too wide for the place beside its name goes below it', () => {
+test('a number too wide to sit beside its name goes below it', () => {
   const [, ...lines] = terminalTable(results, plainScreen(24)).split('\n')
   expect(lines.slice(0, 3)).toEqual(['  score', '    41.2 % [35.0, 48.0]', '  tokens  812'])
 })
@@ -83,7 +83,7 @@ const anyTable = fc.record({
   emphasised: fc.option(fc.nat({ max: 6 }), { nil: undefined }),
 })
 
-test('never wider than the screen, and nothing drives the terminal', () => {
+test('tables never exceed the screen or drive the terminal', () => {
   fc.assert(
     fc.property(anyTable, fc.integer({ min: 10, max: 90 }), (table, columns) => {
       const text = terminalTable(table, plainScreen(columns))

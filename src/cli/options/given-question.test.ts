@@ -6,14 +6,14 @@ test.each([
   [['A. Paris', ' B: Rome ']],
   [['(A) Paris', '(B) Rome']],
   [['Paris', 'Rome']],
-])('%j are two options', (texts) => {
+])('%j parse as two options', (texts) => {
   expect(readOptions(texts)).toEqual([
     { label: 'A', text: 'Paris' },
     { label: 'B', text: 'Rome' },
   ])
 })
 
-test('a letter that is not the label of its place is text', () => {
+test('a letter that does not match its position is text', () => {
   expect(readOptions(['A) vitamin C.', 'D) is not a label here'])).toEqual([
     { label: 'A', text: 'vitamin C.' },
     { label: 'B', text: 'D) is not a label here' },

@@ -15,7 +15,7 @@ function file(content: string): string {
   return path
 }
 
-test('a field twice is refused with its line', async () => {
+test('a duplicate field is refused with its line', async () => {
   await expect(readTaskFile(file('{"question": "a?",\n "question": "b?"}'))).rejects.toThrow(
     /input\.json, row 2, field question: occurs twice in the same object\. Remove one/,
   )
@@ -25,13 +25,13 @@ test('a field twice is refused with its line', async () => {
   )
 })
 
-test('half a surrogate pair is refused', async () => {
+test('a lone surrogate is refused', async () => {
   await expect(readTaskFile(file('{"id": "\\ud800", "question": "a?"}'))).rejects.toThrow(
     /row 1, field id: contains half of a surrogate pair/,
   )
 })
 
-test('a pipe that nobody writes into is refused at once', async () => {
+test('a pipe without a writer is refused at once', async () => {
   const path = join(folder, 'pipe.json')
   execFileSync('mkfifo', [path])
   await expect(readTaskFile(path)).rejects.toThrow('is not a regular file. Give the path of one.')

@@ -19,7 +19,7 @@ function file(...lines: readonly (object | string)[]): string {
 
 const task = { id: 'q1', question: 'What is 6 times 7?' }
 
-test('a field twice, half a character and a pipe are refused', async () => {
+test('duplicate fields, lone surrogates and pipes are refused', async () => {
   await expect(
     readKnownTasks(file('{"task": {"id": "a", "id": "b", "question": "?"}, "answer": 1}')),
   ).rejects.toThrow('row 1, field task.id: occurs twice')
@@ -31,7 +31,7 @@ test('a field twice, half a character and a pipe are refused', async () => {
   await expect(readKnownTasks(pipe)).rejects.toThrow('is not a regular file')
 })
 
-test('tasks with their answers', async () => {
+test('reads tasks with their answers', async () => {
   const table = { name: 't', header: ['a'], rows: [['1']] }
   const program = { mode: 'function', starterCode: '', entryPoint: 'f' }
   const path = file(
@@ -78,6 +78,6 @@ test.each<[string, object | string, RegExp]>([
   await expect(readKnownTasks(file({ task, answer: '42' }, line))).rejects.toThrow(message)
 })
 
-test('a file that is not there', async () => {
+test('a missing file is refused', async () => {
   await expect(readKnownTasks(join(folder, 'nowhere.jsonl'))).rejects.toThrow(/nowhere\.jsonl/)
 })

@@ -8,7 +8,7 @@ const configured = { preset: 'deepseek', model: 'one', apiKeyFile: '/keys/old' }
 const endpoint: ModelSource = { kind: 'endpoint', settings: configured }
 const simulated: ModelSource = { kind: 'simulated', seed: 3, latencyMs: 0, faults: {} }
 
-test('flags count before what the configuration says about the same endpoint', () => {
+test('flags override the configuration for the same endpoint', () => {
   const flags = { ...none, modelName: 'two', baseUrl: 'https://models.example/v1', apiKeyEnv: 'SPARE' }
   const source = modelSource(flags, configured)
   expect(source).toMatchObject({
@@ -19,17 +19,17 @@ test('flags count before what the configuration says about the same endpoint', (
   expect(modelSource(none, configured)).toMatchObject(endpoint)
 })
 
-test('another provider by flag takes nothing from the configuration', () => {
+test('naming another provider ignores the configuration', () => {
   expect(modelSource({ ...none, model: 'openai' }, configured)).not.toHaveProperty('settings.model')
   expect(modelSource({ ...none, model: 'simulated' }, configured)).toMatchObject({ kind: 'simulated' })
 })
 
-test('a key file is found from any folder later', () => {
+test('a key file path is stored as an absolute path', () => {
   const source = modelSource({ ...none, model: 'deepseek', apiKeyFile: 'key.txt' })
   expect(source).toHaveProperty('settings.apiKeyFile', resolve('key.txt'))
 })
 
-test('a run keeps its model when its calls are recorded, and takes another key', () => {
+test('a run keeps its model while recording calls, and accepts another key', () => {
   expect(sourceOfRun(endpoint, { ...none, record: 'calls.jsonl' })).toMatchObject(endpoint)
   expect(sourceOfRun(simulated, { ...none, record: 'calls.jsonl' })).toEqual(simulated)
   const other = sourceOfRun(endpoint, { ...none, apiKeyEnv: 'SPARE' })
@@ -39,7 +39,7 @@ test('a run keeps its model when its calls are recorded, and takes another key',
 })
 
 test.each(['baseUrl', 'modelName', 'apiKeyEnv', 'apiKeyFile'] as const)(
-  '%s is refused where the simulated model answers',
+  '%s is refused with the simulated model',
   (flag) => {
     expect(() => modelSource({ ...none, [flag]: 'x' })).toThrow(UsageError)
     expect(() => sourceOfRun(simulated, { ...none, [flag]: 'x' })).toThrow(/no effect on the simulated model/)

@@ -26,7 +26,7 @@ function count(splits: Readonly<Record<string, { readonly tasks: readonly unknow
   return Object.values(splits).reduce((sum, { tasks }) => sum + tasks.length, 0)
 }
 
-test('a file that is named beside a configuration takes the place of its questions, not of its scorer', async () => {
+test('a file named beside a configuration replaces its questions, not its scorer', async () => {
   const { set, configuration } = await openTasks({ tasks: other, config })
   expect(configuration?.name).toBe('sums')
   expect(count(set.splits)).toBe(12)
@@ -34,20 +34,20 @@ test('a file that is named beside a configuration takes the place of its questio
   expect(set.scorer.version).toMatch(/^given half/)
 })
 
-test('a file alone is scored by the kind of its answers', async () => {
+test('a file alone is scored by its type of answers', async () => {
   const { set } = await openTasks({ tasks: own })
   expect(set.name).toBe('own')
   expect(set.scorer.version).toMatch(/^own-1/)
 })
 
-test('flags about answers and the draw count before the configuration', async () => {
+test('flags for answers and split override the configuration', async () => {
   const { set } = await openTasks({ config, taskSeed: 7, answer: 'text' })
   expect(count(set.splits)).toBe(10)
   expect(set.selection).toMatchObject({ answer: 'text', split: { seed: 7 } })
   expect((await openTasks({ config })).set.selection).toMatchObject({ answer: 'number', split: { seed: 42 } })
 })
 
-test('a scorer is named by a flag, which overrides the configuration, and is kept for a resume', async () => {
+test('--scorer overrides the configuration and is kept for a resume', async () => {
   const texts = join(folder, 'texts.jsonl')
   const rows = ['Rome', 'Oslo', 'Bonn'].map((answer) => ({ question: `Where is ${answer}?`, answer }))
   writeFileSync(texts, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
@@ -58,11 +58,11 @@ test('a scorer is named by a flag, which overrides the configuration, and is kep
   expect(judged.scorer).toEqual({ judge: 'Right if it names the town.' })
   expect(taskSource(texts, { scorer: 'judge', judge: 'Right if it names the town.' })).toEqual(judged)
   expect((await openTasks(judged)).set.scorer.judge).toContain('Right if it names the town.')
-  // The answers are numbers, which no text contains.
+  // The answers are numbers, so "contains" does not apply.
   await expect(openTasks(taskSource(own, { scorer: 'contains' }))).rejects.toThrow('must be a text')
 })
 
-test('what a scorer lacks is said', async () => {
+test('missing or conflicting scorer flags are refused', async () => {
   expect(() => taskSource(own, { scorer: 'judge' })).toThrow('--judge')
   expect(() => taskSource(own, { scorer: 'regex', judge: 'Right if short.' })).toThrow(
     '--judge and --scorer regex exclude each other',

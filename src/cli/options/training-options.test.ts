@@ -17,7 +17,7 @@ function settled(options: TrainingOptions, configuration?: Configuration) {
   return trainingSettings.parse(givenSettings(options, configuration).settings)
 }
 
-test('flags override the configuration, and that the preset', () => {
+test('flags override the configuration, which overrides the preset', () => {
   const configuration: Configuration = { file, preset: 'values', training: { passes: 3, trajectories: 4 } }
   expect(settled({ trajectories: 6 }, configuration)).toMatchObject({
     hidden: 128,
@@ -27,7 +27,7 @@ test('flags override the configuration, and that the preset', () => {
   })
 })
 
-test("a configuration that says something about rewards leaves the preset's others as they are", () => {
+test("a configuration that sets some rewards keeps the preset's others", () => {
   const configuration: Configuration = { file, preset: 'values', training: { rewards: { beta: 0.1 } } }
   expect(settled({ set: { rewards: { gammaR: 0.2 } } }, configuration).rewards).toMatchObject({
     beta: 0.1,
@@ -41,7 +41,7 @@ test("a configuration that says something about rewards leaves the preset's othe
   })
 })
 
-test('without a preset it is that of the method: the one that is named, or meant, or usual for the tasks', () => {
+test('without a preset the method picks one: the named method, the implied one, or the default for the tasks', () => {
   const method = (options: TrainingOptions, usual: 'paper' | 'values') => {
     const { method, gain } = trainingSettings.parse(
       givenSettings(options, undefined, { method: usual }).settings,
@@ -59,7 +59,7 @@ test('without a preset it is that of the method: the one that is named, or meant
   )
 })
 
-/** The options that commander makes of these arguments. */
+/** The options commander parses from these arguments. */
 function parsed(...args: string[]): TrainingOptions & BudgetOptions {
   const command = new Command()
     .exitOverride()
@@ -69,7 +69,7 @@ function parsed(...args: string[]): TrainingOptions & BudgetOptions {
   return command.opts()
 }
 
-test('flags are the settings of the schema, with its bounds', () => {
+test("flags are the schema's settings, with its bounds", () => {
   const options = parsed('--learning-rate', '0.01', '--restriction', 'all-group', '--no-request-reuse')
   expect(givenSettings(options).settings).toEqual({
     learningRate: 0.01,
@@ -86,7 +86,7 @@ test('flags are the settings of the schema, with its bounds', () => {
   expect(() => parsed('--max-cost', 'lots')).toThrow('It must be a number, 0 or more.')
 })
 
-test('--set reaches every setting, and the last value counts', () => {
+test('--set reaches every setting, and the last value wins', () => {
   const options = parsed(
     ...['--set', 'rewards.beta=0.1', 'rewards.u0=0.25', 'temperatureStart=2', 'rewards.beta=0.2'],
     ...['--set', 'execution.decoding.temperature=0.5', 'execution.traceContent=false', 'budget.calls=7'],
@@ -119,7 +119,7 @@ test.each([
   expect(() => parsed('--set', text)).toThrow(problem)
 })
 
-test('--set alone lists the settings', () => {
+test('--set without a value lists the settings', () => {
   expect(() => parsed('--set')).toThrow(UsageError)
   expect(() => parsed('--set')).toThrow(/rewards\.beta {2}\(default 0\.02, any number\)\n {6}β: weight of /)
 })

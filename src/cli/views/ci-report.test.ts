@@ -34,7 +34,7 @@ const evaluated: EvaluatedOrganisation[] = [
   },
 ]
 
-test('JUnit XML has a case per question, and says why one failed', () => {
+test('JUnit XML has one case per question and says why it failed', () => {
   const xml = junitXml('first', evaluated)
   expect(xml).toContain(
     '<testsuite name="first: trained on test" tests="3" failures="1" errors="1" time="4.500">',
@@ -44,7 +44,7 @@ test('JUnit XML has a case per question, and says why one failed', () => {
   expect(xml).toContain('<error message="score 0">score 0\nno answer: unanswered</error>')
 })
 
-test('what a model wrote stays text, and XML stays well-formed', () => {
+test('model output stays text, and the XML stays well-formed', () => {
   const xml = junitXml('first', evaluated)
   expect(xml).not.toContain('<script')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there
@@ -58,14 +58,14 @@ test('what a model wrote stays text, and XML stays well-formed', () => {
   expect(open).toEqual([])
 })
 
-test('the GitHub summary is a table, and says when scores are simulated', () => {
+test('the GitHub summary is a table and marks simulated scores', () => {
   const text = githubSummary('first|x', evaluated, true)
   expect(text).toContain('### first&#124;x: accuracy on test questions')
   expect(text).toMatch(/\| trained \| 50\.0 % \[.*\] \| 3 \| 10 \| free \| 1 \|/)
   expect(text).toContain('The scores are simulated')
 })
 
-test('it is added to the file that GitHub names; elsewhere the flag is refused', () => {
+test('the summary is appended to the file GitHub names; elsewhere the flag is refused', () => {
   const file = join(work, 'summary.md')
   writeGithubSummary('one\n', { GITHUB_STEP_SUMMARY: file })
   writeGithubSummary('two\n', { GITHUB_STEP_SUMMARY: file })

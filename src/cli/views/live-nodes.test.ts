@@ -42,7 +42,7 @@ test.each([
   [80, 24, 13],
   [40, 24, 13],
   [120, 12, 13],
-])('stays within a terminal of %d by %d with %d nodes, and repeats nothing', (columns, rows, count) => {
+])('stays within a %d by %d terminal with %d nodes and repeats nothing', (columns, rows, count) => {
   const { terminal, end } = show(columns, rows, count)
   expect(terminal.lines.at(-1)).toMatch(/^ {2}● node_with/)
   end()
@@ -53,7 +53,7 @@ test.each([
   expect(process.listenerCount('SIGCONT')).toBe(0)
 })
 
-test('elsewhere a line per event, in which nothing drives the terminal', () => {
+test('without a terminal it prints a line per event, free of control sequences', () => {
   const terminal = new FakeTerminal(80)
   const view = liveNodes(terminal.stream, false, () => plainScreen())
   const node = 'solver\u001b[2J'

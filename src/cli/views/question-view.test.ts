@@ -49,7 +49,7 @@ function detail(text: string): QuestionDetail {
 }
 
 test.each([40, 80, Number.POSITIVE_INFINITY])(
-  'what models and data sets wrote cannot drive a terminal of %f columns',
+  'model and dataset text cannot drive a terminal of %f columns',
   (columns) => {
     const shown = plainScreen(columns).text(questionLines([detail(hostile)], plainScreen(columns)))
     expect(shown.split('onerror').length).toBeGreaterThan(10)
@@ -58,12 +58,12 @@ test.each([40, 80, Number.POSITIVE_INFINITY])(
   },
 )
 
-test('a text of a megabyte is cut, and says so', () => {
+test('a megabyte of text is cut with a notice', () => {
   const shown = plainScreen().text(questionLines([detail('x'.repeat(1_000_000))], plainScreen()))
   expect(shown).toContain('994000 more characters; --json has them')
 })
 
-test('tells attempts that were retried, that it is simulated, and what was not kept', () => {
+test('shows retried attempts, that the model is simulated, and what was not kept', () => {
   const { transcript: _, ...without } = detail('word')
   const { question: __, expected: ___, ...record } = without.record
   const shown = plainScreen().text(questionLines([{ ...without, record }], plainScreen()))

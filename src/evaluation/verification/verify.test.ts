@@ -32,7 +32,7 @@ beforeAll(async () => {
 const set = tinyTaskSet as TaskSet
 let count = 0
 
-/** A copy of the run, with something done to it. */
+/** A copy of the run with a modification. */
 function tampered(change: (run: RunFolder) => void): RunFolder {
   const path = join(work, `copy-${++count}`)
   cpSync(trained, path, { recursive: true })
@@ -41,7 +41,7 @@ function tampered(change: (run: RunFolder) => void): RunFolder {
   return run
 }
 
-/** The names of what is wrong, with what is said about it. */
+/** The names of failed checks with their details. */
 async function wrongIn(folder: RunFolder, now: TaskSet = set): Promise<Record<string, string>> {
   const wrong: Record<string, string> = {}
   for await (const { name, ok, detail } of verify({ folder, set: now })) if (!ok) wrong[name] = detail
@@ -55,13 +55,13 @@ function edit(file: string, change: (text: string) => string): void {
   writeFileSync(file, changed)
 }
 
-/** Changes a line of trajectories and puts it back. */
+/** Changes one line of the trajectories. */
 function editTrajectories(run: RunFolder, change: (lines: TrajectoryRecord[]) => TrajectoryRecord[]): void {
   const lines = change(readLines(run.trajectoriesFile) as TrajectoryRecord[])
   writeFileSync(run.trajectoriesFile, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
 }
 
-test('a run that nobody has touched is found right in everything', async () => {
+test('an untouched run passes every check', async () => {
   const found = []
   for await (const one of verify({ folder: new RunFolder(trained), set })) found.push(one)
   expect(found.filter(({ ok }) => !ok)).toEqual([])
@@ -119,7 +119,7 @@ test.each([
   ['query', 'shelf-1'],
   ['temperature', 0.3],
   ['returns', [[1]]],
-])('a curve whose %s was changed is found, by the trajectories and by its digest', async (field, value) => {
+])('a curve with a changed %s is found, by the trajectories and by its digest', async (field, value) => {
   const run = tampered((copy) => {
     const lines = readLines(copy.eventsFile) as Record<string, unknown>[]
     const changed = lines.map((line) => `${JSON.stringify({ ...line, [field]: value })}\n`)
@@ -130,7 +130,7 @@ test.each([
   expect(wrong['settings and history']).toMatch(/^events.jsonl (has changed|is shorter)/)
 })
 
-test('events that are missing are found', async () => {
+test('missing events are found', async () => {
   const run = tampered((copy) => edit(copy.eventsFile, (text) => text.replace(/[^\n]*\n$/, '')))
   expect((await wrongIn(run))['curves']).toBe('events.jsonl has 2 of 3 updates')
 })
@@ -140,7 +140,7 @@ test.each([
   ['model', 'openai/gpt'],
   ['score', { mean: 0.99, low: 0.9, high: 1 }],
   ['more', 1],
-])('a report whose %s was changed is found', async (field, value) => {
+])('a report with a changed %s is found', async (field, value) => {
   const run = tampered((copy) => {
     const file = join(storedEvaluations(copy)[0]!.folder, 'report.json')
     writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), [field]: value }))
@@ -150,16 +150,16 @@ test.each([
   )
 })
 
-test('a record whose answer is not that of its transcript is found', async () => {
+test('a record whose answer differs from its transcript is found', async () => {
   const run = tampered((copy) => {
     const file = join(storedEvaluations(copy)[0]!.folder, 'records.jsonl')
-    // Another way to write the same number: it scores the same.
+    // The same number spelled differently, so it scores the same.
     edit(file, (text) => text.replace(/"answer":"(\d+)"/, '"answer":"$1.0"'))
   })
   expect(Object.values(await wrongIn(run))[0]).toMatch(/does not end with the answer of its record|scored/)
 })
 
-test('a changed score of a trajectory is found, by its credit', async () => {
+test('a trajectory with a changed score is found by its credit', async () => {
   const run = tampered((copy) =>
     editTrajectories(copy, ([first, ...rest]) => {
       const [one, ...others] = first!.trajectories
@@ -174,7 +174,7 @@ test('a changed score of a trajectory is found, by its credit', async () => {
   })
 })
 
-test('a changed score with fitting credit is found, by the ledger', async () => {
+test('a changed score with matching credit is found by the ledger', async () => {
   const run = tampered((copy) =>
     editTrajectories(copy, ([first, ...rest]) => {
       const [one, ...others] = first!.trajectories
@@ -187,7 +187,7 @@ test('a changed score with fitting credit is found, by the ledger', async () => 
   )
 })
 
-test('credit that was computed with other reward settings than the run has is found', async () => {
+test('credit computed with other reward settings than the run’s is found', async () => {
   const run = tampered((copy) =>
     editTrajectories(copy, ([first, ...rest]) => {
       const [one, ...others] = first!.trajectories
@@ -200,7 +200,7 @@ test('credit that was computed with other reward settings than the run has is fo
   })
 })
 
-test('missing and damaged lines of trajectories are found', async () => {
+test('missing and damaged trajectory lines are found', async () => {
   const shorter = tampered((copy) => editTrajectories(copy, (lines) => lines.slice(0, -1)))
   expect(await wrongIn(shorter)).toMatchObject({ trajectories: 'the trajectories of update 2 are missing' })
   const gap = tampered((copy) => editTrajectories(copy, (lines) => lines.filter((_, index) => index !== 1)))
@@ -211,7 +211,7 @@ test('missing and damaged lines of trajectories are found', async () => {
   expect((await wrongIn(broken))['trajectories']).toMatch(/^Line 1 of .* is damaged/)
 })
 
-test('a changed answer in the ledger is found, whether its checksum fits or not', async () => {
+test('a changed answer in the ledger is found, whether or not its checksum matches', async () => {
   const change = (fix: boolean) =>
     tampered(({ ledgerFile }) => {
       const database = new DatabaseSync(ledgerFile)
@@ -243,7 +243,7 @@ test('a changed answer of an evaluation is found', async () => {
   ])
 })
 
-test('an evaluation that cannot be scored again is found, and does not end the verification', async () => {
+test('an evaluation that cannot be rescored is found and does not stop the verification', async () => {
   const test = set.splits['test']!
   const without = (id: string): TaskSet => ({
     ...set,
@@ -267,7 +267,7 @@ test('an evaluation that cannot be scored again is found, and does not end the v
   expect(await wrongIn(broken)).toEqual({ evaluations: expect.stringMatching(/^Line 1 of .* is damaged/) })
 })
 
-test('other words of a question, and a record that stands twice, are found in an evaluation', async () => {
+test('a reworded question and a duplicate record in an evaluation are found', async () => {
   const test = set.splits['test']!
   const [first, ...rest] = test.tasks
   const tasks = [{ ...first!, question: 'How many?' }, ...rest]
@@ -323,17 +323,17 @@ test.each<[what: string, change: (run: RunFolder) => void, said: string]>([
     ({ membershipFile }) => edit(membershipFile, (text) => text.replace('shelf-4', 'shelf-9')),
     'membership.json has changed',
   ],
-])('%s: found', async (_, change, said) => {
+])('%s is found', async (_, change, said) => {
   const wrong = await wrongIn(tampered(change))
   expect(wrong['settings and history']).toContain(said)
 })
 
-test('checkpoints that are gone leave nothing that vouches for the rest', async () => {
+test('missing checkpoints are found', async () => {
   const run = tampered(({ path }) => rmSync(join(path, 'checkpoints'), { recursive: true }))
   expect((await wrongIn(run))['settings and history']).toMatch(/no checkpoint/)
 })
 
-test('a changed report is found by its digest, and by its records where that was changed too', async () => {
+test('a changed report is found by its digest, or by its records if the digest was changed too', async () => {
   const change = ({ evaluationsFolder }: RunFolder) =>
     edit(join(evaluationsFolder, 'test-direct', 'report.json'), (text) =>
       text.replace(/"mean": [\d.]+/, '"mean": 0.99'),

@@ -86,7 +86,7 @@ describe('duplicate keys', () => {
     expect(duplicate(text)).toBe(false)
   })
 
-  test('beyond the depth that is kept', () => {
+  test('are found below the depth that is kept', () => {
     const nest = (inner: string) => '{"a":'.repeat(keptDepth + 5) + inner + '}'.repeat(keptDepth + 5)
     expect(duplicate(nest('{"b":1,"c":2}'))).toBe(false)
     expect(duplicate(nest('{"b":1,"c":2,"b":3}'))).toBe(true)
@@ -95,14 +95,14 @@ describe('duplicate keys', () => {
 })
 
 describe('depth', () => {
-  test('a million brackets take no stack', () => {
+  test('a million brackets do not overflow the stack', () => {
     const million = 1_000_000
     expect(isValid('['.repeat(million))).toBe(false)
     expect(isValid('['.repeat(million) + ']'.repeat(million))).toBe(true)
     expect(isValid(`${'{"a":['.repeat(million)}0${']}'.repeat(million)}`)).toBe(true)
   })
 
-  test('what lies deeper than is kept becomes null, and is told', () => {
+  test('values below the depth limit become null and are reported', () => {
     const nested = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
     expect(toStorable(nested(keptDepth + 1))).toEqual({ value: nested(keptDepth + 1), whole: true })
     const { value: kept, whole } = toStorable(nested(keptDepth + 2))
@@ -110,7 +110,7 @@ describe('depth', () => {
     expect(JSON.stringify(kept)).toBe(`${'['.repeat(keptDepth)}null${']'.repeat(keptDepth)}`)
   })
 
-  test('a million levels can be stored, too', () => {
+  test('a million levels can be stored too', () => {
     const million = 1_000_000
     const json = JSON.parse('['.repeat(million) + ']'.repeat(million)) as JsonValue
     expect(toStorable(json).whole).toBe(false)

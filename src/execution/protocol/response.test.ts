@@ -13,8 +13,8 @@ import { parseFinalResponse, parseNodeResponse } from './response.ts'
 const final = (json: unknown, contract = optionLabel) => parseFinalResponse(JSON.stringify(json), contract)
 const node = (json: unknown, contract = optionLabel) => parseNodeResponse(JSON.stringify(json), contract)
 
-describe('several faults at once: the order of the checks', () => {
-  test('broken JSON before a duplicate key, a duplicate key before the rest', () => {
+describe('several faults at once: order of checks', () => {
+  test('broken JSON, then duplicate keys, then the rest', () => {
     expect(parseFinalResponse('{"a":1,"a":2', optionLabel)).toMatchObject({ reason: 'invalid_json' })
     expect(parseFinalResponse('[{"a":1,"a":2}]', optionLabel)).toMatchObject({ reason: 'duplicate_key' })
   })
@@ -25,7 +25,7 @@ describe('several faults at once: the order of the checks', () => {
     expect(node({ content: [] })).toMatchObject({ reason: 'missing_field' })
   })
 
-  test('at one level: absence, then type, then value', () => {
+  test('within a level: missing, then type, then value', () => {
     expect(final({ analysis: 3 })).toMatchObject({ reason: 'missing_field' })
     expect(final({ analysis: ' ', answer: 3 })).toMatchObject({ reason: 'wrong_type' })
     expect(final({ analysis: ' ', answer: null })).toMatchObject({ reason: 'bad_value' })
@@ -37,7 +37,7 @@ describe('several faults at once: the order of the checks', () => {
     })
   })
 
-  test("the content before the answer's own fields, and those before the contract", () => {
+  test("the content before the answer's fields, and those before the contract", () => {
     expect(final({ analysis: '', answer: {} }, valuesAndScale)).toMatchObject({ reason: 'bad_value' })
     const nested = (answer: object) => final({ analysis: 'x', answer }, valuesAndScale)
     expect(nested({ values: 1, unit: 1 })).toMatchObject({ reason: 'missing_field' })
@@ -48,8 +48,8 @@ describe('several faults at once: the order of the checks', () => {
   })
 })
 
-describe('what is handed on', () => {
-  test('well-formed text, everywhere', () => {
+describe('parsed result', () => {
+  test('is well-formed text throughout', () => {
     const lone = '\\udc00'
     expect(parseFinalResponse(`{"analysis":"a${lone}","answer":"b${lone}"}`, freeText)).toEqual({
       class: 'content',
@@ -64,12 +64,12 @@ describe('what is handed on', () => {
     })
   })
 
-  test('only analysis, answer, tool and payload: the rest of a response is not kept', () => {
+  test('keeps only analysis, answer, tool and payload', () => {
     const said = { analysis: 'x', answer: 'A', status: 'ok', tokens: 3, tool_observation: { stdout: '42' } }
     expect(final(said)).toEqual({ class: 'content', analysis: 'x', answer: 'A' })
   })
 
-  test('the answer unchanged, white space and all', () => {
+  test('keeps the answer unchanged, including white space', () => {
     expect(final({ analysis: ' x ', answer: ' 1,000 ' }, numericString)).toEqual({
       class: 'content',
       analysis: ' x ',
@@ -77,20 +77,20 @@ describe('what is handed on', () => {
     })
   })
 
-  test('a payload that is too deep to be kept is absent', () => {
+  test('drops a payload that is too deep', () => {
     const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`
     const request = `{"kind":"tool_request","tool_request":{"tool":"calculator","payload":{"x":${deep}}}}`
     expect(parseNodeResponse(request, freeText)).toEqual({ class: 'tool_request', tool: 'calculator' })
   })
 
-  test('an answer that is too deep to be kept is outside any contract', () => {
+  test('places an answer that is too deep outside any contract', () => {
     const any = schemaContract({ name: 'any', requirement: 'Any JSON.', example: 1, schema: z.any() })
     const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`
     expect(parseFinalResponse(`{"analysis":"x","answer":${deep}}`, any).class).toBe('contract_violation')
   })
 })
 
-test('fifty thousand mutated responses: none thrown, every class met', () => {
+test('of fifty thousand mutated responses, none throws and every class occurs', () => {
   const outcomes = fuzzProtocol(20261116, 50_000)
   expect([...outcomes.keys()].sort()).toEqual([
     'bad_value',

@@ -54,7 +54,7 @@ describe('arithmetic', () => {
     expect(() => evaluateExpression(expression)).toThrow(message),
   )
 
-  /** An expression, and the same in JavaScript, which wants parentheses around a signed base. */
+  /** An expression and its JavaScript form, which needs parentheses around a signed base. */
   const pair: fc.Arbitrary<[ours: string, theirs: string]> = fc.letrec<{ tree: [string, string] }>((tie) => ({
     tree: fc.oneof(
       { depthSize: 'small', withCrossShrink: true },
@@ -84,7 +84,7 @@ describe('arithmetic', () => {
         try {
           value = evaluateExpression(ours)
         } catch {
-          // Ours refuses division by zero on the way; JavaScript may come back from infinity, as in 1 / (1 / 0).
+          // Ours refuses any division by zero; JavaScript may return from infinity, as in 1 / (1 / 0).
           return
         }
         compared += 1
@@ -95,7 +95,7 @@ describe('arithmetic', () => {
     expect(compared).toBeGreaterThan(500)
   })
 
-  test('operators bind as in JavaScript, without parentheses', () => {
+  test('operator precedence matches JavaScript', () => {
     const operand = fc.nat(50).map(String)
     const chain = fc.tuple(
       operand,
@@ -112,7 +112,7 @@ describe('arithmetic', () => {
     )
   })
 
-  test('answers or refuses any text, and never does anything else', () => {
+  test('answers or refuses any text without side effects', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom(...'0123456789.eE+-*/%^(), abslogminx[]{}\'"`;=') }),

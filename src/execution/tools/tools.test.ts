@@ -14,12 +14,12 @@ import { tools } from './tools.ts'
 const sandbox = new ProgramSandbox(new SandboxPool({ concurrency: 2 }))
 
 describe('tools', () => {
-  test('have the names that the library knows', () => {
+  test('have the names the library uses', () => {
     expect(Object.keys(tools)).toEqual([...builtInTools])
     for (const name of builtInTools) expect(tools[name].name).toBe(name)
   })
 
-  test.each(builtInTools)('%s answers a bad payload with an error that says what is right', async (name) => {
+  test.each(builtInTools)('%s answers a bad payload with an error that shows the right one', async (name) => {
     const full: ToolContext = { sandbox, tables: [revenue], program: { mode: 'stdin', starterCode: '' } }
     for (const payload of [
       undefined,
@@ -57,7 +57,7 @@ describe('tools', () => {
     expect([first, second]).toHaveLength(2)
   })
 
-  test('that run programs say so where there is no sandbox', async () => {
+  test('that run programs report a missing sandbox', async () => {
     const program = { mode: 'stdin', starterCode: '' } as const
     for (const name of ['python_exec', 'public_code'] as const) {
       const observation = await useTool(tools[name], { source: 'print(1)' }, { program })
@@ -91,7 +91,7 @@ describe('python_exec', () => {
     })
   })
 
-  test('shows the error of a program as Python prints it', async () => {
+  test('shows a program’s error as Python prints it', async () => {
     const observation = await run('def f():\n    return 1 / 0\n\nf()')
     const stderr = observation.status === 'ok' ? observation.result['stderr'] : ''
     expect(stderr).toBe(
@@ -107,7 +107,7 @@ describe('python_exec', () => {
     expect(await run('while True:\n    print("x" * 999)')).toMatchObject({
       result: { ended: 'stopped: limit of output', exit_status: null },
     })
-    // The first process of a namespace does not hear its own SIGABRT; the C library then ends it in another way.
+    // The first process of a namespace ignores its own SIGABRT, so the C library ends it another way.
     expect(await run('import os\nos.abort()')).toMatchObject({
       result: { ended: 'killed by signal 11', exit_status: 139 },
     })
@@ -143,7 +143,7 @@ describe('public_code', () => {
     expect(observation.status === 'ok' && observation.result['error']).toContain('line 3')
   })
 
-  test('runs public tests on standard input, and shows what differs', async () => {
+  test('runs public tests on standard input and shows differences', async () => {
     expect(await check('print(sum(map(int, input().split())))', script)).toEqual({
       status: 'ok',
       result: {
@@ -173,7 +173,7 @@ describe('public_code', () => {
     })
   })
 
-  test('calls functions, methods of Solution, and functions with the helpers of a prompt', async () => {
+  test('calls functions, methods of Solution, and functions with a prompt’s helpers', async () => {
     const tests = [{ testtype: 'functional', input: '[1, 2]\n3', output: '[4, 5]' }] as const
     const solution: ToolContext = {
       sandbox,
@@ -201,7 +201,7 @@ describe('public_code', () => {
     expect(await check('x = 1', prompt)).toMatchObject({ result: { tests: [{ status: 'runtime_error' }] } })
   })
 
-  test('runs tests of the model’s own beside the public ones', async () => {
+  test('runs the model’s own tests beside the public ones', async () => {
     const own = [
       { input: '0 0', output: '0' },
       { input: '1 1', output: '3' },
@@ -227,7 +227,7 @@ describe('public_code', () => {
     })
   })
 
-  test('is of no use for other tasks', async () => {
+  test('is refused for other tasks', async () => {
     expect(await check('x = 1', { sandbox })).toMatchObject({ status: 'error', reason: 'failed' })
   })
 })
@@ -274,7 +274,7 @@ describe('table_reader', () => {
     })
   })
 
-  test('a table of very many rows is read like any other', async () => {
+  test('reads a table with very many rows', async () => {
     const long = { name: 'long', rows: Array.from({ length: 300_000 }, (_, row) => [String(row), 'x']) }
     expect(await ask({ operation: 'slice', from: 299_998, to: 300_000 }, [long])).toMatchObject({
       status: 'ok',
@@ -298,7 +298,7 @@ describe('table_reader', () => {
     })
   })
 
-  test('looks cells up by the text of row and column', async () => {
+  test('finds cells by the text of row and column', async () => {
     const found = { table: 'revenue', columns: ['Change'], rows: [{ row: 2, cells: ['12%'] }] }
     expect(await ask({ operation: 'lookup', row: '2019', column: 'change' })).toEqual({
       status: 'ok',
@@ -324,7 +324,7 @@ describe('table_reader', () => {
     expect(await ask(payload)).toMatchObject({ result: { rows: years.map((year) => ({ cells: [year] })) } })
   })
 
-  test('says what there is when something is not', async () => {
+  test('lists what exists when something is missing', async () => {
     expect(await ask({ operation: 'slice', table: 'costs' })).toEqual({
       status: 'error',
       reason: 'failed',
@@ -342,7 +342,7 @@ describe('table_reader', () => {
     })
   })
 
-  test('cuts what is too long, and says so', async () => {
+  test('cuts long output with a notice', async () => {
     const large: Table = {
       name: 'large',
       rows: Array.from({ length: 1000 }, (_, row) => [`${row}`, 'x'.repeat(1000)]),
@@ -377,7 +377,7 @@ test.each([
   ['9'.repeat(41), undefined],
 ])('the cell %j shows the number %s', (cell, number) => expect(cellNumber(cell)).toBe(number))
 
-describe('a tool of the user', () => {
+describe('a user-defined tool', () => {
   const returning = (given: unknown) => ({
     ...{ name: 'mine', description: 'Mine.', payload: z.object({}) },
     run: async () => given as ToolObservation,
@@ -400,7 +400,7 @@ describe('a tool of the user', () => {
     [{ status: 'ok', result: [1] }],
     [{ status: 'error', reason: 'odd', message: 'no' }],
     [{ status: 'error', reason: 'failed' }],
-  ])('that returns %j is refused at once, with what it must return', async (given) => {
+  ])('that returns %j is refused at once with the expected type', async (given) => {
     const used = useTool(returning(given), {}, {})
     await expect(used).rejects.toThrow(/^The tool 'mine' returned .*\. Return \{ status: 'ok', result:/)
     await expect(used).rejects.toBeInstanceOf(Problem)

@@ -16,7 +16,7 @@ import { executeGraph } from '../execute-graph.ts'
 import { openToolbox } from '../toolbox.ts'
 import { schemaUrl } from './telemetry.ts'
 
-/** What an SDK would export, as far as it matters here. */
+/** The relevant fields an SDK would export. */
 interface Recorded {
   readonly name: string
   readonly kind: number | undefined
@@ -92,7 +92,7 @@ async function run(settings = {}, id = 't') {
 }
 
 describe('spans', () => {
-  test('are workflow, agents, calls and tools, in their order and nested', async () => {
+  test('nest workflow, agents, calls and tools in order', async () => {
     const { spans, schemas } = recordSpans()
     await run()
     const path = (span: Recorded): string => (span.parent ? `${path(span.parent)} > ${span.name}` : span.name)
@@ -122,7 +122,7 @@ describe('spans', () => {
     expect(schemas).toEqual([schemaUrl])
   })
 
-  test('carry the attributes of the conventions, and no content', async () => {
+  test('carry the conventions’ attributes and no content', async () => {
     const { spans } = recordSpans()
     await run()
     expect(spans[0]!.attributes).toEqual({
@@ -154,14 +154,14 @@ describe('spans', () => {
     expect(JSON.stringify(spans)).not.toMatch(/SECRET|2\+3/)
   })
 
-  test('a question without an id of its own is called by a digest', async () => {
+  test('a question without an id is named by a digest', async () => {
     const { spans } = recordSpans()
     const { trace } = await run({ traceContent: false }, 'SECRET question')
     expect(spans[0]!.attributes['magic.task.id']).toMatch(/^sha256:[0-9a-f]{16}$/)
     expect(JSON.stringify([spans, trace])).not.toContain('SECRET')
   })
 
-  test('hold content only when asked to', async () => {
+  test('contain content only on request', async () => {
     const { spans } = recordSpans()
     await run({ telemetryContent: true })
     const [, , first, tool, second] = spans

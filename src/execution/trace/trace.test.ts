@@ -8,7 +8,7 @@ import { executeGraph } from '../execute-graph.ts'
 import { openToolbox } from '../toolbox.ts'
 import { type Trace, tracedRequest } from './trace.ts'
 
-// Two twins, a group that uses a tool, is repaired and cut off, and a successor.
+// Two twins, a group that uses a tool, is repaired and truncated, and a successor.
 const graph = AgentGraph.of([
   { role: 'a', realization: 'atomic', predecessors: [] },
   { role: 'a', realization: 'atomic', predecessors: [] },
@@ -49,7 +49,7 @@ describe('a trace', () => {
   })
 
   test.each([{}, { request: 4000, analysis: 4000 }])(
-    'gives back every request as it was sent: %j',
+    'reproduces every request as sent: %j',
     async (budgets) => {
       const { model, trace } = await run({}, budgets)
       const traced = trace.nodes.flatMap((node) => node.calls.map((call) => tracedRequest(trace, call)))
@@ -59,7 +59,7 @@ describe('a trace', () => {
     },
   )
 
-  test('tells what happened, when and how long', async () => {
+  test('records what happened, when and for how long', async () => {
     const { trace } = await run()
     expect(trace).toMatchObject({
       version: 1,
@@ -99,16 +99,16 @@ describe('a trace', () => {
     expect(times.every((time) => time >= 0)).toBe(true)
   })
 
-  test('writes task, prompts and messages down once', async () => {
+  test('stores task, prompts and messages once', async () => {
     const { trace } = await run()
     const json = JSON.stringify(trace)
     expect(json.split(question).length - 1).toBe(1)
     expect(json.split('You decide.').length - 1).toBe(1)
-    // A reply and the message made of it.
+    // A reply and the message made from it.
     expect(json.split('c_2 says').length - 1).toBe(2)
   })
 
-  test('without content keeps none', async () => {
+  test('without content stores none', async () => {
     const { trace } = await run({ traceContent: false })
     expect(trace.texts).toEqual({})
     const json = JSON.stringify(trace)

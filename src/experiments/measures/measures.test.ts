@@ -1,4 +1,4 @@
-// What the contract's words imply at the edges: ties, empty sets, figures that differ by a rounding only.
+// Edge cases implied by the specification: ties, empty sets, values that differ by rounding only.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { changeText, marks, tokensText, twoDecimals } from './displayed.ts'
@@ -11,7 +11,7 @@ const points = fc
   .array(fc.record({ score: figure, tokens: figure }), { maxLength: 9 })
   .map((list) => list.map((point, index) => ({ name: `p${index}`, ...point })))
 
-test('a point is on the frontier or dominated by points of the frontier; order does not matter', () => {
+test('every point is on the frontier or dominated by it; order does not matter', () => {
   fc.assert(
     fc.property(points, (list) => {
       const { frontier, dominated } = paretoFrontier(list)
@@ -24,7 +24,7 @@ test('a point is on the frontier or dominated by points of the frontier; order d
   )
 })
 
-test('points that differ by a rounding are equal: both are on the frontier, by name', () => {
+test('points that differ by rounding are equal: both are on the frontier, ordered by name', () => {
   const sum = 0.1 + 0.2
   const { frontier, dominated } = paretoFrontier([
     { name: 'b', score: 0.3, tokens: sum },
@@ -34,7 +34,7 @@ test('points that differ by a rounding are equal: both are on the frontier, by n
   expect(dominated).toEqual({})
 })
 
-test('within a budget is what fits it, also by a rounding; above is what does not', () => {
+test('a value within rounding of the budget fits; a larger one does not', () => {
   const settings = fc.uniqueArray(fc.record({ setting: figure, tokens: figure, score: figure }), {
     selector: ({ setting }) => setting,
   })
@@ -55,7 +55,7 @@ test('within a budget is what fits it, also by a rounding; above is what does no
     }),
   )
   expect(matchBudget(0.3, [{ setting: 1, tokens: 0.1 + 0.2, score: 1 }]).within).toBe(1)
-  // No share can be told of nothing.
+  // An empty set has no share.
   expect(matchBudget(0, [{ setting: 1, tokens: 0, score: 1 }])).toEqual({
     within: 1,
     share: null,
@@ -84,18 +84,18 @@ test('the sign-flip test counts all patterns, however it is computed', () => {
   )
 })
 
-test('seeds without any spread have an interval of no width; scores that differ by a rounding are equal', () => {
+test('seeds without spread have a zero-width interval; scores that differ by rounding are equal', () => {
   expect(seedMean([0.5, 0.5, 0.5])).toEqual({ n: 3, mean: 0.5, deviation: 0, low: 0.5, high: 0.5 })
   const same = compareSeeds([0.1 + 0.2, 0.7], [0.3, 0.7])
   expect(same).toMatchObject({ ahead: 0, behind: 0, equal: 2, p: 1 })
-  // All seeds ahead by as much: no deviation, and still the smallest p that four seeds can give.
+  // All seeds lead by the same margin: no deviation, and the smallest p that four seeds allow.
   expect(compareSeeds([2, 3, 4, 5], [1, 2, 3, 4])).toMatchObject({
     p: 0.125,
     difference: { low: 1, high: 1 },
   })
 })
 
-test('halves are rounded up, also where a sum falls short of one by a rounding', () => {
+test('halves round up, even when a sum falls short by rounding', () => {
   expect([83.125, 1.005, 0.125, 266 / 3.2].map(twoDecimals)).toEqual(['83.13', '1.01', '0.13', '83.13'])
   expect(twoDecimals(-0.001)).toBe('0.00')
   expect([-0.004, 0.005, -44.755].map((value) => changeText(value))).toEqual(['=0.00', '↑0.01', '↓44.76'])
@@ -108,7 +108,7 @@ test('halves are rounded up, also where a sum falls short of one by a rounding',
   ])
 })
 
-test('equal values share a mark, and the next distinct one is second', () => {
+test('equal values share a mark, and the next distinct one ranks second', () => {
   expect(marks([3, 3, 2, 1, 2], true)).toEqual(['best', 'best', 'second', null, 'second'])
   expect(marks([3, 3], false)).toEqual(['best', 'best'])
   expect(marks([0.1 + 0.2, 0.3, 0.2], true)).toEqual(['best', 'best', 'second'])

@@ -11,7 +11,7 @@ import { StageAccount } from './stages.ts'
 
 const space = { roles: tinyLibrary.space, restriction: 'mixed', maxUnits: 3, maxDepth: 4 } as const
 
-test('whole batches are booked: a stage is passed by less than its batch cost, and none is reached twice', () => {
+test('whole batches are booked: a stage overshoots by less than one batch, and none is reached twice', () => {
   const costs = fc.array(fc.double({ min: 0, max: 5, noNaN: true }), { maxLength: 60 })
   const steps = fc.array(fc.double({ min: 0.1, max: 4, noNaN: true }), { minLength: 1, maxLength: 5 })
   fc.assert(
@@ -55,7 +55,7 @@ test('candidates are legal and distinct, the empty graph first; a slot is filled
   )
 })
 
-test('what a deletion leaves is legal and has one unit or one edge less', () => {
+test('a deletion leaves a legal graph with one unit or edge less', () => {
   fc.assert(
     fc.property(fc.nat(), (seed) => {
       for (const graph of drawCandidates(space, deriveRandom(seed, 'search')).graphs) {
@@ -73,7 +73,7 @@ test('what a deletion leaves is legal and has one unit or one edge less', () => 
   )
 })
 
-test('an epoch teaches no question twice and none that was not searched or never answered right', async () => {
+test('an epoch teaches no question twice, and only searched ones that were answered correctly', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.integer({ min: 1, max: 6 }), async (seed, questions) => {
       const scored = new Map<number, number>()

@@ -1,10 +1,10 @@
-// Small enough to be followed with pencil and paper.
+// Small enough to check with pencil and paper.
 import { expect, test } from 'vitest'
 import { type D1Record, d1Assignments, d1Table } from './d1-table.ts'
 import { coverageBound, executionsForShare, verifiedCoverage } from './d2-coverage.ts'
 import { d3Statistics } from './d3-statistics.ts'
 
-test('D1: two questions, where the decomposer as a group helps and a failure spoils a right answer', () => {
+test('D1: two questions, where a decomposer group helps and a failure spoils a right answer', () => {
   // AAA solves x. GAA solves both. AAG solves both too, but a node failed on y. All others solve x.
   const records = d1Assignments.flatMap((assignment): D1Record[] => {
     const groups = assignment.replaceAll('A', '').length
@@ -38,13 +38,13 @@ test('D2: three roles have eight assignments; six executions of three kinds veri
   expect(coverageBound(3, 6)).toEqual({ configurations: 8n, verifiedBound: 6n, coverageBound: 0.75 })
   const executed = ['AAG', 'AAG', 'GGG', 'AAG', 'GGG', 'AAA']
   expect(verifiedCoverage(3, 6, executed)).toEqual({ verified: 3, coverage: 0.375 })
-  // With a budget of two the second AAG is all there is left to count.
+  // With a budget of two, only the second AAG is left to count.
   expect(verifiedCoverage(3, 2, executed)).toEqual({ verified: 1, coverage: 0.125 })
   // A third of eight is 2.67.
   expect(executionsForShare(3, [1, 3])).toBe(3n)
 })
 
-test('D3: three constructions with the same score, two of which only the dense returns tell apart', () => {
+test('D3: of three constructions with equal scores, only dense returns separate two', () => {
   // Φ after each addition: (0.2, 0.5), (0.2, 0.2) and (0.1); S = 1 for all.
   const [a, b, c] = [
     { rewards: [0.2, 0.3], terminalShapingReward: -0.5 },
@@ -60,7 +60,7 @@ test('D3: three constructions with the same score, two of which only the dense r
     terminalRate: 0,
     denseRate: 1,
   })
-  // All three begin with G = 1, so nothing is told apart there.
+  // All three begin with G = 1, so nothing separates them there.
   expect(statistics.initial).toMatchObject({ actions: 3, terminalNonzero: 0, denseNonzero: 0 })
   // STOPs: c at t = 1 (0.9 against 0.8 twice), a and b at t = 2 (0.5 and 0.8).
   expect(statistics.sampledStop).toMatchObject({ actions: 3, terminalNonzero: 0, denseNonzero: 3 })
@@ -68,7 +68,7 @@ test('D3: three constructions with the same score, two of which only the dense r
   expect(statistics.pairs).toEqual({ equalScorePairs: 3, eligible: 1, distinguished: 0, rate: 0 })
 })
 
-test('D3: additions that only one construction reaches count, and are zero; an empty set has no rate', () => {
+test('D3: additions that only one construction reaches count as zero; an empty set has no rate', () => {
   const stops = { rewards: [], terminalShapingReward: 0, terminalReward: 1, forcedStop: false }
   const long = { rewards: [0.1, 0.1], terminalShapingReward: -0.2, terminalReward: 0, forcedStop: false }
   expect(d3Statistics([[stops, long]], 3).intermediateAdd).toEqual({
@@ -81,7 +81,7 @@ test('D3: additions that only one construction reaches count, and are zero; an e
   expect(d3Statistics([[stops, stops]], 3).intermediateAdd).toMatchObject({ actions: 0, denseRate: null })
 })
 
-test('D2: counts that no double holds stay exact; what is no count or no assignment is refused', () => {
+test('D2: counts beyond double precision stay exact; invalid counts and assignments are refused', () => {
   expect(coverageBound(60, 2n ** 59n + 1n)).toMatchObject({
     configurations: 2n ** 60n,
     verifiedBound: 2n ** 59n + 1n,

@@ -58,7 +58,7 @@ describe('digraphs', () => {
   })
 })
 
-test('no name breaks out of its label, and each can be read back', () => {
+test('no name breaks out of its label, and each reads back', () => {
   const hostile = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string({ unit: fc.constantFrom(...'"\\<>[]{}&;#=\n\r\t lnrNG') }),
@@ -69,7 +69,7 @@ test('no name breaks out of its label, and each can be read back', () => {
         outerPicture(AgentGraph.of([{ role, realization: 'atomic', predecessors: [] }])),
       ).split('\n')
       expect(lines).toHaveLength(7)
-      // Inside of the quotes every quote and backslash must belong to an escape.
+      // Within the quotes, every quote and backslash must be part of an escape.
       const label = /^ {2}u0 \[label="((?:[^"\\]|\\["\\])*)"\]$/.exec(lines[2]!)?.[1]
       const read = label?.replace(/\\(["\\])|&amp;/g, (sign, escaped) => (sign === '&amp;' ? '&' : escaped))
       expect(read).toBe(visibleText(role))

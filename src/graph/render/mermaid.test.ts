@@ -71,7 +71,7 @@ describe('hostile names', () => {
     ),
   )
 
-  test('no name breaks out of its label, and each can be read back', () => {
+  test('no name breaks out of its label, and each reads back', () => {
     const declaration = /^ {2}u0\["((?:[\p{L}\p{M}\p{N} (),_-]|#\d+;)+)"\]$/u
     fc.assert(
       fc.property(hostile, (role) => {
@@ -92,14 +92,14 @@ describe('hostile names', () => {
     )
   })
 
-  test('names of executors and boxes are escaped as well', () => {
+  test('names of executors and boxes are escaped too', () => {
     const evil = AgentGraph.of([{ role: '"<b>', realization: 'group', predecessors: [] }])
     const text = mermaid(expandedPicture(evil, () => 'x"]\nend'))
     expect(text).toContain('subgraph u0["#34;#60;b#62; (group)"]\n    u0w1["x#34;#93;#92;nend"]\n')
   })
 })
 
-test('every node is declared once and every edge joins declared nodes', () => {
+test('every node is declared once, and every edge joins declared nodes', () => {
   fc.assert(
     fc.property(arbitraryGraph({ maxUnits: 6 }), (any) => {
       for (const picture of [outerPicture(any), expandedPicture(any, executor)]) {

@@ -10,17 +10,17 @@ const graph = AgentGraph.of([
   { role: 'judge', realization: 'atomic', predecessors: [0, 2] },
 ])
 
-test('has a box for every unit, two frames for a group, and a line for every edge', () => {
+test('draws a box per unit, two frames per group, and a line per edge', () => {
   const drawing = svg(outerPicture(graph))
   for (const name of ['planner (group)', 'solver', 'checker', 'judge', 'finalizer'])
     expect(drawing).toContain(`>${name}</text>`)
   expect(drawing.match(/<rect /g)).toHaveLength(6)
-  // Four edges and the one to the finalizer arrive; the long one passes two rows on its way.
+  // Four edges and the one to the finalizer arrive; the long one passes two rows.
   expect(drawing.match(/marker-end/g)).toHaveLength(5)
   expect(drawing.match(/class="line"/g)).toHaveLength(7)
 })
 
-test('everything lies inside', () => {
+test('everything lies inside the picture', () => {
   const drawing = svg(outerPicture(graph))
   const [, width, height] = /viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(drawing)!.map(Number) as [
     number,
@@ -45,6 +45,6 @@ test('names are text, never markup', () => {
   expect(drawing).toContain('&#60;script&#62;')
 })
 
-test('the direct answer is drawn, too', () => {
+test('draws the direct answer too', () => {
   expect(svg(outerPicture(AgentGraph.empty))).toContain('>direct answer</text>')
 })

@@ -39,7 +39,7 @@ describe('drawings', () => {
     )
   })
 
-  test('the same in ASCII', () => {
+  test('the same chain in ASCII', () => {
     const graph = graphOf(['planner', 'atomic', []], ['solver', 'group', [0]], ['checker', 'atomic', [0, 1]])
     expect(drawGraph(graph, { ascii: true })).toBe(
       picture(`
@@ -63,7 +63,7 @@ describe('drawings', () => {
     )
   })
 
-  test('two lines that cross: the horizontal one is interrupted', () => {
+  test('where two lines cross, the horizontal one is interrupted', () => {
     const graph = graphOf(
       ['a', 'atomic', []],
       ['b', 'atomic', []],
@@ -89,7 +89,7 @@ describe('drawings', () => {
     )
   })
 
-  test('names that do not fit the terminal are listed below', () => {
+  test('names that do not fit are listed below', () => {
     const names = ['first', 'second', 'third'].map((name) => `${name}_${'x'.repeat(30)}`)
     const graph = graphOf([names[0]!, 'atomic', []], [names[1]!, 'group', []], [names[2]!, 'atomic', []])
     expect(drawGraph(graph, { columns: 60 })).toBe(
@@ -109,7 +109,7 @@ describe('drawings', () => {
     )
   })
 
-  test('where not even numbered boxes fit, the list says who listens to whom', () => {
+  test('if not even numbered boxes fit, a list says who listens to whom', () => {
     const graph = graphOf(['a', 'atomic', []], ['b', 'group', []], ['c', 'atomic', [0, 1]])
     expect(drawGraph(graph, { columns: 12 })).toBe('1 = a\n2 = b (group)\n3 = c, listens to 1, 2\n')
   })
@@ -131,7 +131,7 @@ describe('drawings', () => {
 describe('hostile role names', () => {
   const hostile = '\u001b[31m\u202eevil\r\n\u0007'
 
-  test('reach the terminal spelled out', () => {
+  test('are shown escaped', () => {
     const drawn = drawGraph(graphOf([hostile, 'atomic', []]))
     expect(drawn).toContain('\\u{1b}[31m\\u{202e}evil\\u{d}\\n\\u{7}')
     expect(drawn.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
@@ -144,7 +144,7 @@ describe('hostile role names', () => {
   })
 })
 
-describe('read back from the drawing alone, every edge is there and no other', () => {
+describe('every edge, and no other, can be read back from the drawing', () => {
   const names = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H']
   test.each([
     ['box drawing', false, 6],
@@ -172,7 +172,7 @@ function graphOf(...units: (readonly [string, Realization, readonly number[]])[]
   )
 }
 
-/** A drawing as it stands in the source, without the first line break and the indentation. */
+/** A drawing from the source, without the first line break and the indentation. */
 function picture(text: string): string {
   return `${text
     .slice(1)
@@ -219,7 +219,7 @@ interface Box {
   readonly right: number
 }
 
-/** Follows the lines as a person would, knowing nothing of the graph or of how it was laid out. */
+/** Follows the lines like a person would, without knowing the graph or its layout. */
 function readEdges(drawn: string, ascii: boolean): string[] {
   const lines = drawn.split('\n')
   const at = (row: number, column: number) => lines[row]?.[column] ?? ' '
@@ -238,7 +238,7 @@ function readEdges(drawn: string, ascii: boolean): string[] {
   }
   return edges.sort()
 
-  /** All boxes from whose lower edge the line at this place comes. */
+  /** All boxes whose lower edge leads to the line at this place. */
   function sourcesOf(row: number, column: number): Set<string> {
     const sources = new Set<string>()
     const seen = new Set<string>()
@@ -250,7 +250,7 @@ function readEdges(drawn: string, ascii: boolean): string[] {
       for (const direction of endsAt(r, c)) {
         const [dr, dc] = step[direction]
         let [nr, nc] = [r + dr, c + dc]
-        // A vertical line covers the horizontal one that it crosses.
+        // A vertical line covers the horizontal one it crosses.
         while (dc !== 0 && (at(nr, nc) === '│' || at(nr, nc) === '|') && !boxAt(nr, nc)) nc += dc
         const box = boxAt(nr, nc)
         if (box) {

@@ -63,7 +63,7 @@ test('every gradient agrees with finite differences', () => {
     return plainLoss(changed, reference, group, weights).loss
   }
   for (const [name, gradient] of gradients) {
-    // A few entries of each tensor: the first, the last and one between.
+    // A few entries of each tensor: the first, the last and one in between.
     for (const index of new Set([0, gradient.length >> 1, gradient.length - 1])) {
       const numeric = (lossWith(name, index, 1e-5) - lossWith(name, index, -1e-5)) / 2e-5
       expect(Math.abs(gradient[index]! - numeric), `${name}[${index}]`).toBeLessThan(1e-7)
@@ -71,7 +71,7 @@ test('every gradient agrees with finite differences', () => {
   }
 })
 
-test('the parts make up the loss, averaged over every position', () => {
+test('the parts add up to the loss, averaged over every position', () => {
   const result = plainLoss(parameters, reference, group, weights)
   const { policyLoss, meanDivergence, meanEntropy } = result
   expect(result.loss).toBeCloseTo(policyLoss + 0.3 * meanDivergence - 0.2 * meanEntropy, 14)
@@ -83,7 +83,7 @@ test('the parts make up the loss, averaged over every position', () => {
   expect(meanDivergence).toBeCloseTo(result.divergences.flat().reduce((a, b) => a + b) / 4, 14)
 })
 
-test('a tensor that the loss does not reach has gradient zero, and moves on its moments alone', () => {
+test('a tensor the loss does not reach has zero gradient and moves by its moments alone', () => {
   const stopOnly = { ...group, trajectories: [group.trajectories[1]!], advantages: [[-1]] }
   const [, trained] = plainUpdate({ parameters, adam: freshAdam }, reference, group, weights, adam)
   const [loss, after] = plainUpdate(trained, reference, stopOnly, weights, adam)
@@ -93,7 +93,7 @@ test('a tensor that the loss does not reach has gradient zero, and moves on its 
   expect(after.adam.step).toBe(2)
 })
 
-test('updates lower the loss and leave what they were given untouched', () => {
+test('updates lower the loss and do not modify their inputs', () => {
   const before = structuredClone(parameters)
   let training: Parameters<typeof plainUpdate>[0] = { parameters, adam: freshAdam }
   const losses: number[] = []
@@ -106,7 +106,7 @@ test('updates lower the loss and leave what they were given untouched', () => {
   expect(parameters).toEqual(before)
 })
 
-test('a policy equal to its reference has no divergence', () => {
+test('a policy equal to its reference has zero divergence', () => {
   const same = new PlainNetwork(parameters, options, true)
   const { divergences } = plainLoss(
     parameters,
@@ -117,7 +117,7 @@ test('a policy equal to its reference has no divergence', () => {
   expect(divergences).toEqual([[0]])
 })
 
-test('a group without positions, or without their advantages, is an error', () => {
+test('a group without positions or advantages is an error', () => {
   const loss = (change: Partial<RecordedGroup>) => () =>
     plainLoss(parameters, reference, { ...group, ...change }, weights)
   expect(loss({ trajectories: [], advantages: [] })).toThrow('no recorded position')

@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { coveringPool } from './covering-pool.ts'
 
-test('takes the best for all first, then what adds most where it is weak', () => {
+test('picks the best graph overall first, then the ones that add most where it is weak', () => {
   const worths = [Float64Array.of(0.6, 0.6, 0.6), Float64Array.of(0.7, 0.5, 0.5), Float64Array.of(0, 0, 1)]
   expect(coveringPool(worths, 2)).toEqual([0, 2])
   expect(coveringPool(worths, 9)).toEqual([0, 2, 1])
   expect(coveringPool(worths, 2, [2])).toEqual([2, 0])
 })
 
-test('every member is there once, and each addition covers as well as any other could', () => {
+test('members are unique, and each addition covers as well as any other could', () => {
   const worth = fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 4, maxLength: 4 })
   fc.assert(
     fc.property(

@@ -8,7 +8,7 @@ const single = (role: string) => AgentGraph.of([{ role, realization: 'atomic', p
 const [a, b] = [single('a'), single('b')]
 const traits = Array.from({ length: 60 }, (_, question) => Float64Array.of(question % 2 === 0 ? 1 : -1))
 
-/** `a` and `b` on all questions; `tokens` of `b`. */
+/** Looks at `a` and `b` on all questions; `tokens` are those of `b`. */
 function looksWith(score: (role: string, question: number) => number, tokens = 100): Look[] {
   return [a, b].flatMap((graph) =>
     traits.map((_, question) => {
@@ -26,7 +26,7 @@ test('each question gets the graph that suits it', () => {
   expect(gain).toBeGreaterThan(0.4)
 })
 
-test('where nothing tells them apart, all get the better one', () => {
+test('without distinguishing traits, all questions get the better graph', () => {
   const random = deriveRandom('noise')
   const draws = traits.map(() => random.uniform())
   const looks = looksWith((role, question) => (draws[question]! < (role === 'a' ? 0.8 : 0.5) ? 1 : 0))
@@ -36,7 +36,7 @@ test('where nothing tells them apart, all get the better one', () => {
   expect(fixed.units[0]!.role).toBe('a')
 })
 
-test('tokens count as much as they are worth, and a limit on them holds', () => {
+test('tokens count at their price, and a token limit holds', () => {
   const looks = looksWith(byKind, 2000)
   expect(new Set(rolesOf(chooseGraphs(looks, { tokenWorth: 1e-3, traits: [traits] }).graphs))).toEqual(
     new Set(['a']),
@@ -45,22 +45,22 @@ test('tokens count as much as they are worth, and a limit on them holds', () => 
   expect(new Set(rolesOf(limited.graphs))).toEqual(new Set(['a']))
 })
 
-test('other traits are taken where they say more', () => {
+test('other traits are used when they predict better', () => {
   const silent = traits.map(() => Float64Array.of())
   const { graphs, gain } = chooseGraphs(looksWith(byKind), { tokenWorth: 0, traits: [silent, traits] })
   expect(gain).toBeGreaterThan(0.3)
   expect(new Set(rolesOf(graphs)).size).toBe(2)
 })
 
-test('before any graph was run on all questions, all get the likely best of those that were seen often', () => {
+test('before any graph has run on all questions, all get the likely best of the well-tested ones', () => {
   const few = looksWith((role) => (role === 'b' ? 1 : 0)).filter(({ question }) => question < 20)
   const { graphs, gain } = chooseGraphs(few, { tokenWorth: 0, traits: [traits] })
   expect(gain).toBeUndefined()
   expect(new Set(rolesOf(graphs))).toEqual(new Set(['b']))
 })
 
-test('tokens are not saved at the cost of what the best fixed graph scores', () => {
-  // `b` is right more often; a choice by the price of tokens alone would take `a`, which costs a hundredth.
+test('saving tokens never costs score against the best fixed graph', () => {
+  // `b` is right more often; weighing tokens alone would pick `a`, which costs a hundredth.
   const random = deriveRandom('dear')
   const draws = traits.map(() => random.uniform())
   const looks = looksWith((role, question) => (draws[question]! < (role === 'a' ? 0.5 : 0.9) ? 1 : 0), 10_000)
@@ -68,7 +68,7 @@ test('tokens are not saved at the cost of what the best fixed graph scores', () 
   expect(new Set(rolesOf(graphs))).toEqual(new Set(['b']))
 })
 
-test('where nothing is per question it hardly ever departs from the best fixed graph', () => {
+test('without per-question differences it hardly ever departs from the best fixed graph', () => {
   let departed = 0
   for (let world = 0; world < 20; world += 1) {
     const random = deriveRandom('flat', world)
@@ -81,7 +81,7 @@ test('where nothing is per question it hardly ever departs from the best fixed g
   expect(departed).toBeLessThanOrEqual(2)
 })
 
-test('scores between 0 and 1 are told apart as right and wrong are', () => {
+test('fractional scores work like right and wrong', () => {
   const near = (role: string, question: number) => 0.6 + 0.02 * byKind(role, question)
   const { graphs } = chooseGraphs(looksWith(near), { tokenWorth: 0, traits: [traits] })
   expect(rolesOf(graphs)).toEqual(traits.map((_, question) => (question % 2 === 0 ? 'a' : 'b')))

@@ -9,7 +9,7 @@ import { constructGraphs } from '../../policy/construction.ts'
 import { PolicyLearner } from '../policy-learner.ts'
 import { imitate } from './imitation.ts'
 
-test('the policy learns to build each question its own graph', () => {
+test('the policy learns to build each question’s own graph', () => {
   const space = { roles: tinyLibrary.space, restriction: 'mixed' as const, maxUnits: 2, maxDepth: 4 }
   const policy = tinyPolicy(tinyOptions(space))
   const learner = new PolicyLearner(policy, {

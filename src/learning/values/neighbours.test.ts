@@ -5,7 +5,7 @@ import { assertLegalGraph } from '../../graph/legality.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { neighbourOf } from './neighbours.ts'
 
-test('a neighbour is legal and at most one unit larger or smaller', () => {
+test('a neighbour is legal and differs in size by at most one unit', () => {
   fc.assert(
     fc.property(arbitraryConstruction, fc.nat(), ({ graph, space }, seed) => {
       const near = neighbourOf(graph, space, deriveRandom(seed))

@@ -10,13 +10,13 @@ const looksAt = (graph: AgentGraph, questions: number) =>
     return { graph, question, score: isRight ? 1 : 0, tokens: 100 }
   })
 
-test('more questions, better choices for those that were left out', () => {
+test('more questions lead to better choices on left-out ones', () => {
   const curve = questionCurve([...looksAt(single('a'), 64), ...looksAt(single('b'), 64)], traits, 0)
   expect(curve.map(({ questions }) => questions)).toEqual([8, 16, 32, 48])
   expect(curve.at(-1)!.score).toBe(1)
   expect(curve.at(-1)!.score).toBeGreaterThanOrEqual(curve[0]!.score)
 })
 
-test('before two graphs were run on nearly all questions there is nothing to tell', () => {
+test('it needs two graphs that ran on nearly all questions', () => {
   expect(questionCurve([...looksAt(single('a'), 64), ...looksAt(single('b'), 20)], traits, 0)).toEqual([])
 })

@@ -28,7 +28,7 @@ test('traits have mean 0 and deviation 1 over the training questions', () => {
   }
 })
 
-test('what nearly all or nearly none of them have is left out; a question may have none of it', () => {
+test('traits that nearly all or nearly no questions have are dropped; a question may have none', () => {
   const { names, of } = questionTraits(
     [...tasks, task('x', 'word', { options: [{ label: 'A', text: 'yes' }] })],
     (one) => (one.tables === undefined ? 'text' : 'number'),
@@ -37,7 +37,7 @@ test('what nearly all or nearly none of them have is left out; a question may ha
   expect(of(task('new', ''))).toHaveLength(4)
 })
 
-test('the directions of the vectors in which questions differ most', () => {
+test('finds the directions in which the questions’ vectors differ most', () => {
   const vectors = Array.from({ length: 30 }, (_, index) => [index % 2, (index % 3) / 10, 5])
   const traits = textTraits(vectors)
   expect(traits[0]!.length).toBe(2)

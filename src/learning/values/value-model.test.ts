@@ -14,10 +14,12 @@ const [a, b, both, chain] = [
   AgentGraph.of([unit('a'), unit('b')]),
   AgentGraph.of([unit('a'), unit('b', [0])]),
 ]
-/** Two kinds of questions in turn. */
+/** Two kinds of questions, alternating. */
 const traits = Array.from({ length: 40 }, (_, question) => Float64Array.of(question % 2 === 0 ? 1 : -1))
 
-/** Role `a` solves questions of the first kind, `b` those of the second; every third question is solved by nobody. */
+/**
+ * Role `a` solves questions of the first kind, `b` those of the second; nobody solves every third question.
+ */
 function looksAt(graphs: readonly AgentGraph[]): Look[] {
   return graphs.flatMap((graph) =>
     traits.map((_, question) => {
@@ -27,7 +29,7 @@ function looksAt(graphs: readonly AgentGraph[]): Look[] {
   )
 }
 
-test('learns which graph suits which questions, beside how hard they are', () => {
+test('learns which graph suits which questions, besides their difficulty', () => {
   const model = new ValueModel(traits, looksAt([a, b]))
   const weights = model.weights()
   const [first, second] = [a, b].map((graph) => model.worth(weights, model.describe(graph)))
@@ -35,7 +37,7 @@ test('learns which graph suits which questions, beside how hard they are', () =>
   expect(worthOn(second!, traits[1]!)).toBeGreaterThan(worthOn(first!, traits[1]!) + 0.2)
 })
 
-test('a graph that was never looked at is judged by what it shares with others', () => {
+test('an untested graph is judged by what it shares with others', () => {
   const model = new ValueModel(traits, looksAt([a, both]))
   const weights = model.weights()
   const worth = (graph: AgentGraph) => model.worth(weights, model.describe(graph))[0]!
@@ -43,7 +45,7 @@ test('a graph that was never looked at is judged by what it shares with others',
   expect(worth(chain)).toBeGreaterThan(worth(a))
 })
 
-/** The same by Gaussian elimination over all columns written out. */
+/** The same by Gaussian elimination over all columns. */
 test('the weights solve the ridge regression', () => {
   const random = deriveRandom('values')
   const looks = Array.from({ length: 60 }, (_, look): Look => {
@@ -70,7 +72,7 @@ test('the weights solve the ridge regression', () => {
     }
 })
 
-test('draws are spread as widely as the looks leave open, and the same for the same seed', () => {
+test('draws reflect the remaining uncertainty and depend only on the seed', () => {
   const model = new ValueModel(traits, looksAt([a, b]))
   const draws = (graph: AgentGraph) =>
     Array.from({ length: 40 }, (_, draw) => {

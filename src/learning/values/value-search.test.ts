@@ -34,7 +34,7 @@ function search(given: Partial<ValueSearchOptions> = {}): Look[][] {
 
 const whole = search()
 
-test('pays for no more than it may, for nothing twice, and only for legal graphs', () => {
+test('stays within its budget, pays for nothing twice, and only for legal graphs', () => {
   const looks = whole.flat()
   expect(looks.length).toBeLessThanOrEqual(300)
   expect(looks.length).toBeGreaterThan(200)
@@ -44,7 +44,7 @@ test('pays for no more than it may, for nothing twice, and only for legal graphs
   for (const { graph } of looks) assertLegalGraph(graph, space)
 })
 
-test('goes to what is good, and ends with graphs that were run on all questions', () => {
+test('moves toward good graphs and ends with ones that ran on all questions', () => {
   const made = whole
   const mean = (looks: readonly Look[]) => looks.reduce((sum, { score }) => sum + score, 0) / looks.length
   expect(mean(made[valueRounds.survey + valueRounds.explore - 1]!)).toBeGreaterThan(mean(made[0]!) + 0.2)
@@ -52,23 +52,23 @@ test('goes to what is good, and ends with graphs that were run on all questions'
   expect([...counts.values()].filter((looks) => looks.length === traits.length).length).toBeGreaterThan(1)
 })
 
-test('follows from the looks alone', () => {
+test('depends only on the looks so far', () => {
   for (const round of [0, 3, valueRounds.survey, rounds - 1])
     expect(scored(proposeLooks(whole.slice(0, round), options))).toEqual(whole[round])
 })
 
-test('never asks for what earlier runs know, learns from it, and does not count it as paid for', () => {
+test('never pays for looks known from earlier runs, but learns from them', () => {
   const known = whole.flat()
   const key = ({ graph, question }: Pick<Look, 'graph' | 'question'>) => `${graphKey(graph)} ${question}`
   const keys = new Set(known.map(key))
   const mean = (looks: readonly Look[]) => looks.reduce((sum, { score }) => sum + score, 0) / looks.length
-  // With the same seed the first look at random graphs is the one that is known already.
+  // With the same seed, the first look at random graphs is already known.
   expect(proposeLooks([], { ...options, known })).toEqual([])
   const again = search({ seed: 6, known })
   expect(again.flat().filter((look) => keys.has(key(look)))).toEqual([])
   expect(again.flat().length).toBeGreaterThan(200)
   expect(again.flat().length).toBeLessThanOrEqual(300)
-  // What it tries next follows what they say, right or wrong.
+  // Its next choices follow the known looks, right or wrong.
   const wrong = known.map((look) => ({ ...look, score: 1 - look.score }))
   const surveyed = Array.from({ length: valueRounds.survey }, () => [])
   expect(mean(scored(proposeLooks(surveyed, { ...options, known })))).toBeGreaterThan(0.8)
@@ -78,7 +78,7 @@ test('never asks for what earlier runs know, learns from it, and does not count 
   )
 })
 
-test('with patience it stops exploring once nothing better comes', () => {
+test('with patience it stops exploring once nothing improves', () => {
   const made = search({ patience: 2 })
   expect(made.flat().length).toBeLessThan(whole.flat().length)
   const explored = made.slice(valueRounds.survey, valueRounds.survey + valueRounds.explore)
