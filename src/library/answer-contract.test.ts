@@ -36,7 +36,7 @@ describe('string contracts', () => {
 
 describe('every benchmark contract', () => {
   test.each(Object.entries(benchmarkContracts))(
-    '%s accepts its own example and says so in one sentence',
+    '%s accepts its own example and describes itself in one sentence',
     (_, contract) => {
       expect(contract.types).toContain(jsonTypeOf(contract.example))
       expect(verdict(contract, contract.example)).toBe('fits')
@@ -44,13 +44,13 @@ describe('every benchmark contract', () => {
     },
   )
 
-  test('descriptions differ exactly where contracts do', () => {
+  test('different contracts have different descriptions', () => {
     const contracts = new Set<AnswerContract>(Object.values(benchmarkContracts))
     expect(new Set([...contracts].map((one) => canonicalJson(one.description))).size).toBe(contracts.size)
   })
 })
 
-test('TAT-QA: nothing is trimmed, nothing is added', () => {
+test('TAT-QA: answers are neither trimmed nor extended', () => {
   const reason = (answer: JsonValue) => {
     const found = valuesAndScale.check(answer)
     return found.verdict === 'malformed' ? found.reason : found.verdict
@@ -61,7 +61,7 @@ test('TAT-QA: nothing is trimmed, nothing is added', () => {
   expect(reason(Object.create({ values: ['1'], scale: '' }))).toBe('missing_field')
 })
 
-describe("a user's own schema", () => {
+describe("a user's schema", () => {
   const options = {
     name: 'triage',
     requirement: 'The answer is an object with "team" and "urgency" from 1 to 5.',
@@ -69,7 +69,7 @@ describe("a user's own schema", () => {
   }
   const triage = z.object({ team: z.enum(['billing', 'support']), urgency: z.int().min(1).max(5) })
 
-  test('judges values, and names the field', () => {
+  test('checks values and names the field', () => {
     const contract = schemaContract({ ...options, schema: triage })
     expect(contract.types).toEqual(['object'])
     expect(verdict(contract, { team: 'support', urgency: 1 })).toBe('fits')
@@ -77,7 +77,7 @@ describe("a user's own schema", () => {
     expect(found).toMatchObject({ verdict: 'outside', problem: expect.stringContaining('urgency: ') })
   })
 
-  test('its description changes with the schema', () => {
+  test('has a description that changes with the schema', () => {
     const wider = z.object({ team: z.string(), urgency: z.int() })
     const [a, b, c] = [triage, triage, wider].map((schema) =>
       canonicalJson(schemaContract({ ...options, schema }).description),
@@ -86,7 +86,7 @@ describe("a user's own schema", () => {
     expect(a).not.toBe(c)
   })
 
-  test('several types at the top, or none named: any of them', () => {
+  test('without a single top-level type accepts any type', () => {
     const either = z.union([z.string(), z.array(z.number())])
     const contract = schemaContract({ ...options, example: 'x', schema: either })
     expect(contract.types).toEqual(['string', 'number', 'boolean', 'array', 'object'])
@@ -94,7 +94,7 @@ describe("a user's own schema", () => {
     expect(verdict(contract, { a: 1 })).toBe('outside')
   })
 
-  test('mistakes are found where the contract is made', () => {
+  test('is validated when the contract is created', () => {
     expect(() =>
       schemaContract({ ...options, example: { team: 'sales', urgency: 1 }, schema: triage }),
     ).toThrow("example of answer contract 'triage' does not fit")
@@ -105,7 +105,7 @@ describe("a user's own schema", () => {
     )
   })
 
-  test('a schema that throws, or answers later, refuses the answer', () => {
+  test('that throws or answers asynchronously refuses the answer', () => {
     let behaviour: () => object = () => ({})
     const contract = schemaContract({ ...options, version: '1', schema: foreign(() => behaviour()) })
     expect(verdict(contract, 'x')).toBe('fits')
@@ -118,12 +118,12 @@ describe("a user's own schema", () => {
   })
 })
 
-/** A schema of a library that offers no JSON Schema. */
+/** A schema from a library without JSON Schema support. */
 function foreign(validate: () => object): StandardSchema {
   return { '~standard': { version: 1, vendor: 'other', validate } }
 }
 
-test('white space around an answer is what the scorers take it to be', () => {
+test('white space is trimmed as the scorers do', () => {
   for (const space of ['\u0085', '\u001c', '\u00a0', '\n']) {
     expect(optionLabel.check(`${space}A${space}`)).toEqual({ verdict: 'fits' })
   }

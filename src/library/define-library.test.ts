@@ -25,7 +25,7 @@ const group = (id: string): NonNullable<RoleDefinition['group']> => ({
   aggregator: executor(`${id}_all`),
 })
 
-/** The problems of a definition, as they are printed; it may be as wrong as a user can make it. */
+/** The printed problems of a definition, however wrong. */
 function problemsOf(definition: unknown, tools?: readonly string[]): string[] {
   try {
     defineLibrary(definition as LibraryDefinition, tools ? { tools } : {})
@@ -46,7 +46,7 @@ const toolList = 'calculator, python_exec, public_code, table_reader'
 const executorFields = 'id, responsibility, prompt, tools'
 const roleFields = 'id, description, accepts, produces, atomic, group'
 
-describe('every problem is named with role, field and remedy', () => {
+describe('every problem names role, field and remedy', () => {
   const cases: [name: string, definition: unknown, ...problems: string[]][] = [
     ['no object', 'roles', 'the definition is "roles", not a library. Write the fields prompts, roles.'],
     ['a list', [], 'the definition is a list, not a library. Write the fields prompts, roles.'],
@@ -272,7 +272,7 @@ describe('every problem is named with role, field and remedy', () => {
     expect(problemsOf(definition)).toEqual(problems)
   })
 
-  test('all of them at once, in one error', () => {
+  test('all problems are reported in one error', () => {
     const definition = {
       roles: [
         { id: 'solver', description: '', atomic: { ...executor('solver'), tools: ['web'] } },
@@ -285,13 +285,13 @@ describe('every problem is named with role, field and remedy', () => {
     )
   })
 
-  test('a message shows foreign text short and escaped', () => {
+  test('a message shows foreign text shortened and escaped', () => {
     const [, problem] = problemsOf(withRole({ id: `\u001b[2J\n\u009b\u202e${'x'.repeat(500)}` }))
     expect(problem).toMatch(/^roles\[0\], id is "\\u001b\[2J\\n\\u\{9b\}\\u\{202e\}x+…"/)
     expect(problem!.length).toBeLessThan(250)
   })
 
-  test('thousands of problems are all kept, but only the first hundred printed', () => {
+  test('thousands of problems are kept, but only the first hundred are printed', () => {
     try {
       defineLibrary({ roles: new Array(3000).fill(3) })
       expect.unreachable()
@@ -312,12 +312,12 @@ describe('a library', () => {
     expect(library.roles[0]).not.toHaveProperty('group')
   })
 
-  test('replaces only the outer prompts that are given', () => {
+  test('replaces only the given outer prompts', () => {
     const library = defineLibrary({ roles: [role('solver')], prompts: { direct: 'Say it.' } })
     expect(library.prompts).toEqual({ finalizer: standardPrompts.finalizer, direct: 'Say it.' })
   })
 
-  test('keeps tools in their fixed order, whatever order they are written in', () => {
+  test('keeps tools in a fixed order, however they are written', () => {
     const library = defineLibrary(
       withAtomic({ tools: ['zeta', 'table_reader', 'alpha', 'calculator'] }) as LibraryDefinition,
       { tools: ['alpha', 'zeta'] },
@@ -325,13 +325,13 @@ describe('a library', () => {
     expect(library.roles[0]!.atomic!.tools).toEqual(['calculator', 'table_reader', 'alpha', 'zeta'])
   })
 
-  test('knows tools of the user only when they are registered', () => {
+  test('accepts user tools only when registered', () => {
     const definition = withAtomic({ tools: ['web_search'] })
     expect(problemsOf(definition, ['web_search'])).toEqual([])
     expect(problemsOf(definition, ['other'])).toHaveLength(1)
   })
 
-  test('is frozen all the way down and leaves the definition as it was', () => {
+  test('is deeply frozen and leaves the definition unchanged', () => {
     const definition = { roles: [role('solver', { accepts: ['analysis'], group: group('g') })] }
     const library = defineLibrary(definition)
     const check = (value: unknown): void => {
@@ -344,7 +344,7 @@ describe('a library', () => {
     expect(Object.isFrozen(definition.roles[0]!.atomic)).toBe(false)
   })
 
-  test('tells construction which realizations its roles have', () => {
+  test('reports which realizations its roles have', () => {
     const only = { id: 'team', description: 'd', group: group('g') }
     const { space } = defineLibrary({ roles: [role('solver'), only, role('both', { group: group('h') })] })
     expect(space.roles).toEqual([
@@ -366,7 +366,7 @@ describe('edge types', () => {
     ],
   })
 
-  test('an edge is legal when the receiver takes anything or the lists meet', () => {
+  test('an edge is legal if the receiver accepts anything or the lists overlap', () => {
     const legal = space.roles.map((_, from) => space.roles.map((_, to) => space.compatible(from, to)))
     expect(legal).toEqual([
       [false, true, false, true],
@@ -376,7 +376,7 @@ describe('edge types', () => {
     ])
   })
 
-  test('they reach the masks of construction', () => {
+  test('edge types reach the construction masks', () => {
     const limits = { maxUnits: 3, maxDepth: 4, restriction: 'mixed' as const }
     const graph = AgentGraph.of([{ role: 'planner', realization: 'atomic', predecessors: [] }])
     const { edges } = legalityMasks(graph, { roles: space, ...limits })
@@ -395,7 +395,7 @@ describe('selectRoles', () => {
     ],
   })
 
-  test('keeps the order of the library and its prompts', () => {
+  test("keeps the library's order and prompts", () => {
     const part = selectRoles(library, ['reviewer', 'planner', 'planner'])
     expect(part.roles).toEqual([library.roles[0], library.roles[2]])
     expect(part.space.roles.map(({ id }) => id)).toEqual(['planner', 'reviewer'])
@@ -403,12 +403,12 @@ describe('selectRoles', () => {
     expect(part.prompts).toEqual(library.prompts)
   })
 
-  test('has another fingerprint, but the same when all roles are selected', () => {
+  test('changes the fingerprint unless all roles are selected', () => {
     expect(selectRoles(library, ['planner', 'coder']).fingerprint).not.toBe(library.fingerprint)
     expect(selectRoles(library, ['reviewer', 'coder', 'planner']).fingerprint).toBe(library.fingerprint)
   })
 
-  test('keeps edges as they were and is a valid library of its own', () => {
+  test('keeps edges and is itself a valid library', () => {
     const part = selectRoles(library, ['coder', 'reviewer'])
     expect(part.roles[0]!.accepts).toEqual(['review'])
     expect(part.space.compatible(1, 0)).toBe(true)
@@ -420,7 +420,7 @@ describe('selectRoles', () => {
     expect(defineLibrary({ roles: alone.roles, prompts: alone.prompts }).fingerprint).toBe(alone.fingerprint)
   })
 
-  test('refuses roles that the library does not have, and no roles at all', () => {
+  test('refuses unknown roles and an empty selection', () => {
     expect(() => selectRoles(library, ['planner', 'tester'])).toThrow(UnknownRoleError)
     expect(() => selectRoles(library, [])).toThrow('No role is selected. Name at least one of: planner,')
   })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { awaitGiven, unsettledPromises } from './given-promise.ts'
 
-test('what is waited for is known until it is there or has failed', async () => {
+test('a pending promise is listed until it settles', async () => {
   const slow = Promise.withResolvers<number>()
   const failing = Promise.withResolvers<number>()
   const waiting = [
@@ -20,6 +20,6 @@ test('what is waited for is known until it is there or has failed', async () => 
   expect(unsettledPromises()).toEqual([])
 })
 
-test('what is no promise is given back', async () => {
+test('a value that is not a promise is returned as is', async () => {
   expect(await awaitGiven(7, 'Never told.')).toBe(7)
 })

@@ -8,7 +8,7 @@ const found = (json: string) => {
   return fault && { line: fault.line, field: fieldName(fault.path), kind: fault.kind }
 }
 
-test('what a writer of JSON writes has no fault, however it is nested and escaped', () => {
+test('serialised JSON has no fault, however nested or escaped', () => {
   fc.assert(
     fc.property(fc.json({ stringUnit: 'grapheme', maxDepth: 6 }), fc.nat({ max: 3 }), (json, indent) => {
       expect(found(JSON.stringify(JSON.parse(json), null, indent))).toBeUndefined()
@@ -19,7 +19,7 @@ test('what a writer of JSON writes has no fault, however it is nested and escape
   ).toBeUndefined()
 })
 
-describe('a key that an object has twice is found with its line and place', () => {
+describe('a duplicate key is found with its line and path', () => {
   test.each([
     ['{"a": 1, "a": 1}', 1, 'a'],
     ['{"a": 1,\n "b": {"c": "}",\n "\\u0063" : 2}}', 3, 'b.c'],
@@ -31,7 +31,7 @@ describe('a key that an object has twice is found with its line and place', () =
   })
 })
 
-test('counting keys says the same as looking at each', () => {
+test('the fast count of keys agrees with the exact check', () => {
   const key = fc.constantFrom('"a"', '"b"', '"\\u0061"', '"__proto__"', '"0"', '"a\\":"', '"\\\\"')
   const space = fc.constantFrom('', ' ', '\n\t')
   const leaf = fc.constantFrom('1', 'null', '"a"', '"b: c"', '"\\"a\\": 1"', '":"', '[]', '{}')
@@ -55,7 +55,7 @@ test('counting keys says the same as looking at each', () => {
   )
 })
 
-describe('half a surrogate pair is found in texts and in keys', () => {
+describe('a lone surrogate is found in texts and keys', () => {
   test.each([
     ['{"id": "a\\ud800b"}', 'id'],
     ['{"wrong": ["x", "\\udc00\\ud800"]}', 'wrong[1]'],
@@ -66,7 +66,7 @@ describe('half a surrogate pair is found in texts and in keys', () => {
   })
 })
 
-test('neither depth nor length is a problem', () => {
+test('handles any depth and length', () => {
   expect(findJsonFault(`${'['.repeat(200_000)}${']'.repeat(200_000)}`)).toBeUndefined()
   expect(findJsonFault(JSON.stringify(['\\"'.repeat(500_000)]))).toBeUndefined()
 })

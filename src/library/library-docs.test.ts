@@ -9,7 +9,7 @@ const page = readFileSync(new URL('../../docs/library.md', import.meta.url), 'ut
 const blocks = (language: string): string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, block]) => block!)
 
-/** What the examples import, from the sources instead of the built package. */
+/** The examples' imports, resolved to the sources instead of the built package. */
 const exported = [
   'define-library',
   'yaml-library',
@@ -26,7 +26,7 @@ describe('docs/library.md', () => {
   writeFileSync(join(folder, 'team.yaml'), blocks('yaml')[0]!)
   writeFileSync(join(folder, 'magic-agents.ts'), exported)
 
-  /** Runs an example as a user would, in a folder with `team.yaml`, and gives what it prints. */
+  /** Runs an example like a user would, in a folder with `team.yaml`, and returns its output. */
   const run = (example: string): string => {
     const path = join(folder, 'example.ts')
     writeFileSync(path, example.replaceAll("'magic-agents'", "'./magic-agents.ts'"))
@@ -36,7 +36,7 @@ describe('docs/library.md', () => {
     })
   }
 
-  test('the YAML example is a library with the edges that the page tells of', () => {
+  test('the YAML example is a library with the edges the page describes', () => {
     const { space } = loadLibrary(join(folder, 'team.yaml'))
     const [finder, judge, writer] = [0, 1, 2] as const
     expect(space.roles.map(({ id }) => id)).toEqual(['clause_finder', 'clause_judge', 'plain_writer'])
@@ -50,7 +50,7 @@ describe('docs/library.md', () => {
     ])
   })
 
-  test('the TypeScript examples run, and the same library prints the same fingerprint', () => {
+  test('the TypeScript examples run, and equal libraries print equal fingerprints', () => {
     const [load, define, profile, ...rest] = blocks('ts')
     expect(rest).toEqual([])
     const { fingerprint } = loadLibrary(join(folder, 'team.yaml'))
@@ -59,7 +59,7 @@ describe('docs/library.md', () => {
     expect(run(profile!)).toBe("[ 'calculator' ]\n")
   })
 
-  test('the messages it shows are the ones that come', () => {
+  test('the messages it shows are real', () => {
     const [shown] = blocks('').filter((block) => block.startsWith('The library'))
     const wrong = blocks('yaml')[0]!
       .replace('[evidence, verdict]', '[evidence, ruling]')

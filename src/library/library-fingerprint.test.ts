@@ -6,8 +6,7 @@ import { standardPrompts } from './standard-prompts.ts'
 import { builtInTools } from './tool-name.ts'
 import { parseLibrary, toYaml } from './yaml-library.ts'
 
-// Text as hard on YAML as people's prompts get: its own signs, folding, indentation, blank lines, other
-// scripts.
+// Text that is hard on YAML: its own syntax, folding, indentation, blank lines, other scripts.
 const fragment = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 12 }),
   fc.constantFrom(
@@ -98,7 +97,7 @@ const definition: fc.Arbitrary<LibraryDefinition> = fc
 type Editable<T> = T extends string ? T : { -readonly [K in keyof T]: Editable<T[K]> }
 type Edit = [name: string, change: (library: Editable<LibraryDefinition>) => void]
 
-/** Every single change that must show: one per text, permission, type, realization and neighbouring pair. */
+/** Every single change that must show: one per text, permission, type, realization and adjacent pair. */
 function edits({ roles }: LibraryDefinition): Edit[] {
   const list: Edit[] = [
     ['finalizer', (library) => (library.prompts!.finalizer += '.')],
@@ -158,7 +157,7 @@ function edits({ roles }: LibraryDefinition): Edit[] {
 const plain = (id: string) => ({ id, responsibility: 'r', prompt: 'p' })
 
 describe('the fingerprint', () => {
-  test('is a SHA-256 and does not depend on the machine or the day', () => {
+  test('is a SHA-256 that does not depend on machine or date', () => {
     const library = defineLibrary({
       prompts: { finalizer: 'f', direct: 'd' },
       roles: [{ id: 'solver', description: 'Solves.', atomic: plain('solver') }],
@@ -169,7 +168,7 @@ describe('the fingerprint', () => {
     expect(library.fingerprint).toBe('e309b582a8a88710a5bb580ceebd458f4092a7295df7f1405834400b4c771074')
   })
 
-  test('changes with any one prompt, text, permission, type, realization or order', () => {
+  test('changes with any single prompt, text, permission, type, realization or order', () => {
     fc.assert(
       fc.property(definition, (written) => {
         const seen = new Map([[defineLibrary(written).fingerprint, 'the original']])
@@ -185,7 +184,7 @@ describe('the fingerprint', () => {
     )
   })
 
-  test('does not depend on the order of keys', () => {
+  test('does not depend on key order', () => {
     fc.assert(
       fc.property(definition, fc.infiniteStream(fc.nat()), (written, order) => {
         expectSame(written, reorder(written, order) as LibraryDefinition)
@@ -193,7 +192,7 @@ describe('the fingerprint', () => {
     )
   })
 
-  test('does not depend on how sets, defaults and white space are written', () => {
+  test('does not depend on the spelling of sets, defaults and white space', () => {
     fc.assert(
       fc.property(definition, (written) => {
         const other = structuredClone(written) as Editable<LibraryDefinition>
@@ -229,12 +228,12 @@ function expectSame(one: LibraryDefinition, other: LibraryDefinition): void {
   expect(comparable(defineLibrary(other))).toEqual(comparable(defineLibrary(one)))
 }
 
-/** Without the functions, which are never equal. */
+/** Without functions, which are never equal. */
 function comparable({ space, ...rest }: Library): unknown {
   return { ...rest, shapes: space.roles }
 }
 
-/** The same value with the keys of every object in an order of the stream's choosing. */
+/** The same value with the keys of every object shuffled by the stream. */
 function reorder(value: unknown, order: Iterator<number>): unknown {
   if (Array.isArray(value)) return value.map((item) => reorder(item, order))
   if (typeof value !== 'object' || value === null) return value

@@ -12,13 +12,13 @@ const executor = (id: string) =>
   paperLibrary.roles.flatMap(executorsOf).find((candidate) => candidate.id === id)!
 
 describe('benchmark profiles', () => {
-  test('there is one for each of the eight benchmarks', () => {
+  test('each of the eight benchmarks has one', () => {
     expect(profiles.map(([name]) => name).sort()).toEqual(
       ['aqua', 'gsm8k', 'humaneval', 'livecodebench', 'mmlu_pro', 'strategyqa', 'tabfact', 'tatqa'].sort(),
     )
   })
 
-  test.each(profiles)('%s: its roles and tools exist and every tool has a user', (name, profile) => {
+  test.each(profiles)('%s: its roles and tools exist, and every tool is used', (name, profile) => {
     expect(profile.id).toBe(name)
     const library = selectRoles(paperLibrary, profile.roles)
     expect(library.roles).toHaveLength(profile.roles.length)
@@ -34,14 +34,14 @@ describe('benchmark profiles', () => {
     )
   })
 
-  test('every role of the library has a benchmark to serve', () => {
+  test('every role of the library serves a benchmark', () => {
     const used = new Set(profiles.flatMap(([, { roles }]) => roles))
     expect(paperLibrary.roles.filter(({ id }) => !used.has(id))).toEqual([])
   })
 })
 
 describe('availableTools', () => {
-  test('is what permission, profile and machine have in common', () => {
+  test('is the intersection of permission, profile and machine', () => {
     const auditor = executor('calculation_auditor')
     expect(availableTools(auditor, benchmarkProfiles.gsm8k, builtInTools)).toEqual([
       'calculator',
@@ -55,7 +55,7 @@ describe('availableTools', () => {
     )
   })
 
-  test('its order depends on nothing but the tools', () => {
+  test('has an order that depends only on the tools', () => {
     const tools = [...builtInTools, 'alpha', 'zeta']
     const subset = fc.shuffledSubarray(tools)
     fc.assert(

@@ -4,7 +4,7 @@ import { paperLibrary } from './paper-library/paper-library.ts'
 
 const executor = (id: string, responsibility: string) => ({ id, responsibility, prompt: 'p' })
 
-test('texts come from descriptions and responsibilities, and only for realizations that exist', () => {
+test('texts come from descriptions and responsibilities, for existing realizations only', () => {
   const { texts } = defineLibrary({
     roles: [
       { id: 'fact_checker', description: 'Checks facts.', atomic: executor('checker', 'Check each fact.') },
@@ -33,7 +33,7 @@ test('texts come from descriptions and responsibilities, and only for realizatio
   ])
 })
 
-test('the texts of the paper’s library are all different, so that no two vectors coincide', () => {
+test('the paper library’s texts all differ, so no two vectors coincide', () => {
   const texts = paperLibrary.texts.flatMap(({ role, atomic, group }) => [role, atomic, group])
   expect(texts).toHaveLength(42)
   expect(new Set(texts).size).toBe(42)

@@ -33,7 +33,7 @@ const messageOf = (text: string): string => {
 }
 
 describe('a library in YAML', () => {
-  test('equals the same one in TypeScript', () => {
+  test('equals its TypeScript version', () => {
     const written = defineLibrary({
       roles: [
         {
@@ -53,20 +53,20 @@ describe('a library in YAML', () => {
     expect(loaded.fingerprint).toBe(written.fingerprint)
   })
 
-  test('the paper’s library goes there and back', () => {
+  test('round-trips the paper’s library', () => {
     const loaded = parseLibrary(toYaml(paperLibrary), 'paper.yaml')
     expect(loaded.roles).toEqual(paperLibrary.roles)
     expect(loaded.fingerprint).toBe(paperLibrary.fingerprint)
   })
 
-  test('may use tools that the user registers', () => {
+  test('may use tools the user registers', () => {
     const text = small.replace('calculator', 'web_search')
     expect(() => parseLibrary(text, 'team.yaml')).toThrow(/"web_search", which is not a tool here/)
     const library = parseLibrary(text, 'team.yaml', { tools: ['web_search'] })
     expect(library.roles[0]!.atomic!.tools).toEqual(['web_search'])
   })
 
-  test('may use aliases, for text and for lists', () => {
+  test('may use aliases for text and lists', () => {
     const library = parseLibrary(
       `
 roles:
@@ -110,14 +110,14 @@ describe('messages name file, line, role and field', () => {
   const header = (count: number) =>
     `The library team.yaml is not valid (${count} problem${count === 1 ? '' : 's'}):\n`
 
-  test('a field that is wrong', () => {
+  test('a wrong field', () => {
     expect(messageOf(small.replace('[calculator]', '[calculator, abacus]'))).toBe(
       `${header(1)}- line 8: role 'solver', atomic.tools[1] is "abacus", which is not a tool here. ` +
         'Use one of calculator, python_exec, public_code, table_reader, or register the tool first.',
     )
   })
 
-  test('a field that does not exist', () => {
+  test('an unknown field', () => {
     expect(messageOf(small.replace('responsibility:', 'duty:'))).toBe(
       `${header(2)}- line 5: role 'solver', atomic.responsibility is missing. ` +
         "Say in one sentence what this executor answers for.\n- line 7: role 'solver', atomic.duty is not a field " +
@@ -125,7 +125,7 @@ describe('messages name file, line, role and field', () => {
     )
   })
 
-  test('a field that is empty, and a number where text belongs', () => {
+  test('an empty field, and a number instead of text', () => {
     expect(
       messageOf(small.replace('Solves the question.', '').replace('id: solver\n      r', 'id: 12\n      r')),
     ).toBe(
@@ -148,7 +148,7 @@ describe('messages name file, line, role and field', () => {
     )
   })
 
-  test('an empty file, and one that is no mapping', () => {
+  test('an empty file, and one that is not a mapping', () => {
     const remedy = 'not a library. Write the fields prompts, roles.'
     expect(messageOf('')).toBe(`${header(1)}- line 1: the definition is empty, ${remedy}`)
     expect(messageOf('# nothing yet\n')).toBe(`${header(1)}- line 1: the definition is empty, ${remedy}`)
@@ -210,7 +210,7 @@ describe('hostile files are refused', () => {
     expect({}).not.toHaveProperty('polluted')
   })
 
-  test('whatever the text, there is a library or an error that says what is wrong', () => {
+  test('any text gives a library or an error that says what is wrong', () => {
     const noise = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom(
@@ -233,7 +233,7 @@ describe('hostile files are refused', () => {
         '%',
       ),
     )
-    // A valid file with pieces cut out and noise put in, so that most of the structure survives.
+    // A valid file with pieces cut out and noise inserted, so that most of the structure survives.
     const damaged = fc
       .array(fc.tuple(fc.nat(small.length), fc.nat(20), noise), { minLength: 1, maxLength: 6 })
       .map((cuts) =>
@@ -257,7 +257,7 @@ describe('loadLibrary', () => {
     return path
   }
 
-  test('reads a file, with or without byte order mark', () => {
+  test('reads a file with or without a byte order mark', () => {
     const plain = loadLibrary(file('plain.yaml', small))
     const marked = loadLibrary(file('marked.yaml', `\ufeff${small}`))
     expect(plain.fingerprint).toBe(parseLibrary(small, 'x').fingerprint)
@@ -271,7 +271,7 @@ describe('loadLibrary', () => {
     )
   })
 
-  test('says why a file cannot be read', () => {
+  test('says why a file is unreadable', () => {
     const missing = join(folder, 'missing.yaml')
     expect(() => loadLibrary(missing)).toThrow(
       `Cannot read the library ${missing}: there is no such file. Check the path.`,

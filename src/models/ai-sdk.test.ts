@@ -6,7 +6,7 @@ import { paperDecoding } from './chat-model.ts'
 const request = { system: 'Be brief.', user: '{"question":"?"}', decoding: paperDecoding }
 type Options = Parameters<LanguageModelV3['doGenerate']>[0]
 
-/** A version 3 model that does as it is told. */
+/** A scripted version 3 model. */
 function v3(generate: (options: Options) => unknown, specificationVersion = 'v3'): LanguageModel {
   const doGenerate = async (options: Options) => generate(options)
   return { specificationVersion, provider: 'acme', modelId: 'm', doGenerate } as unknown as LanguageModel
@@ -26,12 +26,12 @@ const healthy = {
   warnings: [],
 }
 
-test('models of versions 2 and 3 fit', () => {
+test('accepts models of versions 2 and 3', () => {
   expectTypeOf<LanguageModelV2>().toExtend<LanguageModel>()
   expectTypeOf<LanguageModelV3>().toExtend<LanguageModel>()
 })
 
-test('request and answer', async () => {
+test('maps request and answer', async () => {
   const asked: Options[] = []
   const model = fromLanguageModel(
     v3((options) => {
@@ -87,7 +87,7 @@ test('version 2 counts in plain numbers; version 4 has a switch for thinking', a
   expect(reasoning).toBe('none')
 })
 
-test('usage that is missing or nonsense, and thinking in the content', async () => {
+test('handles missing or nonsensical usage, and thinking in the content', async () => {
   const replies = [
     { ...healthy, usage: { inputTokens: undefined, outputTokens: undefined } },
     { ...healthy, usage: { inputTokens: Number.NaN, outputTokens: 3 } },
@@ -132,7 +132,7 @@ describe('failures', () => {
     expect(await failing(http(status, body))).toMatchObject({ ok: false, kind, status, retryAfter: '2' })
   })
 
-  test('anything else is a failed connection', async () => {
+  test('any other error is a failed connection', async () => {
     expect(await failing(new TypeError('fetch failed'))).toMatchObject({
       kind: 'network',
       message: 'fetch failed',
@@ -141,12 +141,12 @@ describe('failures', () => {
     expect(await failing(undefined)).toMatchObject({ kind: 'network' })
   })
 
-  test('what looks like a key is struck out', async () => {
+  test('likely keys are redacted', async () => {
     const reply = await failing(http(401, '', 'Incorrect API key: sk-canary1234567890'))
     expect(JSON.stringify(reply)).not.toContain('canary')
   })
 
-  test('a model that heeds neither deadline nor signal is left behind', async () => {
+  test('a model that ignores deadline and signal is abandoned', async () => {
     const deaf = v3(() => new Promise(() => {}))
     expect(await fromLanguageModel(deaf, { deadlineMs: 20 }).ask(request)).toMatchObject({ kind: 'timeout' })
     const abort = new AbortController()
@@ -158,7 +158,7 @@ describe('failures', () => {
     })
   })
 
-  test('an error that comes after the deadline is nobody’s', async () => {
+  test('an error after the deadline is ignored', async () => {
     const late = v3(async () => {
       await new Promise((resolve) => setTimeout(resolve, 40))
       throw new Error('late')

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { CallLimit, processCallLimit } from './call-limit.ts'
 
-test('no more than the limit are in flight, and all get their turn', async () => {
+test('calls in flight stay within the limit, and all get a turn', async () => {
   const limit = new CallLimit(3)
   let most = 0
   let done = 0
@@ -18,7 +18,7 @@ test('no more than the limit are in flight, and all get their turn', async () =>
   expect([most, done, limit.inFlight, limit.waiting]).toEqual([3, 50, 0, 0])
 })
 
-test('the highest priority goes first, and among equals the first to come', async () => {
+test('the highest priority goes first, ties in order of arrival', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 40 }), async (priorities) => {
       const limit = new CallLimit(1)
@@ -39,14 +39,14 @@ test('the highest priority goes first, and among equals the first to come', asyn
   )
 })
 
-test('what an ended call sets in motion goes ahead of those who wait, if it is more urgent', async () => {
+test('a follow-up call goes ahead of waiting ones if it is more urgent', async () => {
   const limit = new CallLimit(1)
   const order: string[] = []
   const call = async (name: string, priority: number, then?: () => Promise<void>) => {
     const release = await limit.acquire(priority)
     order.push(name)
     release!()
-    // A few steps, as it takes to read a reply.
+    // A few steps, as reading a reply takes.
     for (let step = 0; step < 20; step += 1) await Promise.resolve()
     await then?.()
   }
@@ -54,8 +54,8 @@ test('what an ended call sets in motion goes ahead of those who wait, if it is m
   expect(order).toEqual(['a1', 'a2', 'b', 'c', 'a3'])
 })
 
-describe('giving up', () => {
-  test('a caller that is cancelled leaves the queue; its place goes to the next', async () => {
+describe('cancelling', () => {
+  test('a cancelled caller leaves the queue, and the next one takes its place', async () => {
     const limit = new CallLimit(1)
     const first = await limit.acquire()
     const abort = new AbortController()
@@ -70,7 +70,7 @@ describe('giving up', () => {
     expect([limit.inFlight, limit.waiting]).toEqual([1, 0])
   })
 
-  test('a signal that is aborted already, and one that is aborted too late', async () => {
+  test('an aborted signal gets no slot; a later abort keeps it', async () => {
     const limit = new CallLimit(1)
     expect(await limit.acquire(0, AbortSignal.abort())).toBeUndefined()
     const abort = new AbortController()
@@ -83,11 +83,11 @@ describe('giving up', () => {
   })
 })
 
-test('a limit is a whole number from 1', () => {
+test('a limit must be a whole number from 1', () => {
   for (const wrong of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])
     expect(() => new CallLimit(wrong)).toThrow(RangeError)
 })
 
-test('the process shares a limit of eight', () => {
+test('the process-wide limit is eight', () => {
   expect(processCallLimit.limit).toBe(8)
 })

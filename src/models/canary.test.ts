@@ -16,7 +16,7 @@ const failure = (kind: FailureKind): ChatReply => ({
 })
 const asking = (user: string): ChatRequest => ({ system: 's', user, decoding: paperDecoding })
 
-/** An endpoint that decides by the request and by its number. */
+/** An endpoint that decides by the request and its number. */
 class Endpoint implements ChatModel {
   readonly identity = { provider: 'p', model: 'm', options: {} }
   readonly asked: string[] = []
@@ -51,7 +51,7 @@ function caller(endpoint: Endpoint, canary = new Canary(), others: readonly stri
 }
 
 describe('a rejection is believed', () => {
-  test('at once where the server says what is wrong with this request, and the endpoint is alive', async () => {
+  test('at once if the server blames the request and the endpoint is alive', async () => {
     const tooLong: ChatReply = { ...failure('rejected'), blamesRequest: true } as ChatReply
     const asked: string[] = []
     const model: ChatModel = {
@@ -70,7 +70,7 @@ describe('a rejection is believed', () => {
     expect(asked.map((user) => user.trimEnd())).toEqual(['fine', 'too long', 'fine'])
   })
 
-  test('where all attempts meet it and the longest request that was answered is answered again', async () => {
+  test('if every attempt is rejected and the longest answered request is answered again', async () => {
     const endpoint = new Endpoint((user) => (user.startsWith('refused') ? 'rejected' : undefined))
     const call = caller(endpoint)
     await call('a-longer-one')
@@ -79,18 +79,18 @@ describe('a rejection is believed', () => {
     expect(endpoint.controls.map((user) => user.trimEnd())).toEqual(['a-longer-one', 'a-longer-one'])
   })
 
-  test('before anything was answered: where an ordinary request is', async () => {
+  test('before anything was answered, if an ordinary request succeeds', async () => {
     const endpoint = new Endpoint((user) => (user.length > 30_000 ? 'rejected' : undefined))
     const call = caller(endpoint)
     expect(await call('x'.repeat(40_000))).toEqual(['rejected', 8])
     expect(endpoint.controls.length).toBe(2)
-    // As long as what nodes ask: an endpoint that only takes toy requests is not alive.
+    // As long as a node's requests: an endpoint that answers only toy requests is not alive.
     expect(endpoint.controls[0]!.length).toBeGreaterThan(3000)
   })
 })
 
-describe('an endpoint that is gone', () => {
-  test('rejects everything from some moment on', async () => {
+describe('a dead endpoint', () => {
+  test('rejects everything from some point on', async () => {
     const endpoint = new Endpoint((_user, number) => (number < 2 ? undefined : 'rejected'))
     const call = caller(endpoint)
     await call('one')
@@ -99,7 +99,7 @@ describe('an endpoint that is gone', () => {
     expect(endpoint.asked.length).toBe(4)
   })
 
-  test('now rejects what is half as long as what it took before', async () => {
+  test('rejects requests half as long as it accepted before', async () => {
     const endpoint = new Endpoint((user, number) =>
       user.length > (number < 1 ? 1000 : 500) ? 'rejected' : undefined,
     )
@@ -109,7 +109,7 @@ describe('an endpoint that is gone', () => {
     expect(await call('x'.repeat(100))).toEqual(['ok', 1])
   })
 
-  test('is not hidden by a cache that still answers what it knows', async () => {
+  test('is not hidden by a cache that still answers known requests', async () => {
     const known = new Set<string>()
     const endpoint = new Endpoint((user, number) => {
       if (number < 3) known.add(user)
@@ -127,7 +127,7 @@ describe('an endpoint that is gone', () => {
     ['redirected', 'redirected'],
     ['network', 'erratic'],
     ['bad_response', 'erratic'],
-  ] as const)('fails the control call by %s: %s', async (kind, outcome) => {
+  ] as const)('fails the control call with %s: %s', async (kind, outcome) => {
     const endpoint = new Endpoint((user, number) =>
       number === 0 ? undefined : user === 'two' ? 'rejected' : kind,
     )
@@ -140,7 +140,7 @@ describe('an endpoint that is gone', () => {
 describe('an endpoint that answers control calls only', () => {
   const others = Array.from({ length: 30 }, (_, index) => `other ${index}`)
 
-  test('rejects ordinary requests about other questions, too', async () => {
+  test('also rejects ordinary requests about other questions', async () => {
     const endpoint = new Endpoint((user) => (user === 'one' ? undefined : 'rejected'))
     const call = caller(endpoint, new Canary(), others)
     await call('one')
@@ -148,7 +148,7 @@ describe('an endpoint that answers control calls only', () => {
     expect(endpoint.controls.map((user) => user.trimEnd())).toEqual(['one', ...others.slice(0, 20)])
   })
 
-  test('is another than one that rejects many questions', async () => {
+  test('differs from one that rejects many questions', async () => {
     const endpoint = new Endpoint((user) => (user === 'one' || user === 'other 7' ? undefined : 'rejected'))
     const call = caller(endpoint, new Canary(), others)
     await call('one')
@@ -157,19 +157,16 @@ describe('an endpoint that answers control calls only', () => {
   })
 })
 
-describe('an endpoint that rejects now and then', () => {
-  test.each([2, 3, 5])(
-    'every request but each %s.: no rejection is believed, whatever is rejected',
-    async (period) => {
-      const endpoint = new Endpoint((_user, number) => (number % period === 0 ? undefined : 'rejected'))
-      const call = caller(endpoint)
-      const outcomes = new Set<unknown>()
-      for (let number = 0; number < 50; number += 1) outcomes.add((await call(`request ${number}`))[0])
-      expect(outcomes).not.toContain('rejected')
-    },
-  )
+describe('an endpoint that rejects intermittently', () => {
+  test.each([2, 3, 5])('all requests except one in %s: no rejection is believed', async (period) => {
+    const endpoint = new Endpoint((_user, number) => (number % period === 0 ? undefined : 'rejected'))
+    const call = caller(endpoint)
+    const outcomes = new Set<unknown>()
+    for (let number = 0; number < 50; number += 1) outcomes.add((await call(`request ${number}`))[0])
+    expect(outcomes).not.toContain('rejected')
+  })
 
-  test.each([0.3, 0.5, 0.6, 0.8])('at random, a share of %s: hardly ever believed', async (share) => {
+  test.each([0.3, 0.5, 0.6, 0.8])('at random with probability %s: hardly ever believed', async (share) => {
     const random = deriveRandom(7, 'rejections')
     let believed = 0
     for (let trial = 0; trial < 500; trial += 1) {
@@ -179,11 +176,11 @@ describe('an endpoint that rejects now and then', () => {
       await call('one')
       for (const user of ['two', 'three']) if ((await call(user))[0] === 'rejected') believed += 1
     }
-    // With half the attempts and one control call it would be some fifty.
+    // With half the attempts and one control call it would be about fifty.
     expect(believed).toBeLessThan(10)
   })
 
-  test('answers at a later attempt: that counts, and its rejections are transport failures from then on', async () => {
+  test('answers at a later attempt: that counts, and later rejections are transport failures', async () => {
     const endpoint = new Endpoint((user, number) =>
       number === 1 || user === 'refused' ? 'rejected' : undefined,
     )
@@ -193,7 +190,7 @@ describe('an endpoint that rejects now and then', () => {
     expect(await call('refused')).toEqual(['erratic', 4])
   })
 
-  test('and fails otherwise in between: nothing is known of the request', async () => {
+  test('and fails otherwise in between: nothing is known about the request', async () => {
     const endpoint = new Endpoint((user, number) => {
       if (user !== 'two') return undefined
       return number === 3 ? 'server_error' : 'rejected'
@@ -204,7 +201,7 @@ describe('an endpoint that rejects now and then', () => {
   })
 })
 
-test('a role that is always refused is not vouched for by the control calls of another', async () => {
+test('control calls of one role do not vouch for another that is always refused', async () => {
   const model: ChatModel = {
     identity: { provider: 'p', model: 'm', options: {} },
     ask: async ({ system, user }) => {
@@ -228,7 +225,7 @@ test('a role that is always refused is not vouched for by the control calls of a
   expect([bad, refused].map(({ reply }) => !reply.ok && reply.kind)).toEqual(['rejected', 'rejects_all'])
 })
 
-test('a text without words to leave out is not repeated byte for byte', async () => {
+test('a text without removable words is not repeated byte for byte', async () => {
   const endpoint = new Endpoint((user) => (user === 'bad' ? 'rejected' : undefined))
   const call = caller(endpoint)
   await call('七乘六等于多少？')
@@ -237,7 +234,7 @@ test('a text without words to leave out is not repeated byte for byte', async ()
   expect(endpoint.controls[0]).not.toBe('七乘六等于多少？')
 })
 
-test('concurrent rejections share control calls, but none that was begun before they were rejected', async () => {
+test('concurrent rejections share control calls, but only ones started after the rejection', async () => {
   const endpoint = new Endpoint((user) => (user.startsWith('refused') ? 'rejected' : undefined))
   const canary = new Canary()
   const call = caller(endpoint, canary)
@@ -246,7 +243,7 @@ test('concurrent rejections share control calls, but none that was begun before 
   expect(new Set(outcomes.map(([kind]) => kind))).toEqual(new Set(['rejected']))
   expect(endpoint.controls.length).toBeLessThan(5)
 
-  // The control call that is under way was answered before the endpoint went; the one after it is not.
+  // The control call in flight was answered before the endpoint died; the next one is not.
   let isGone = false
   const going: Endpoint = new Endpoint((user) => {
     const kind = isGone || user.startsWith('refused') ? 'rejected' : undefined

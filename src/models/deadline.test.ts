@@ -6,13 +6,13 @@ import { withDeadline } from './deadline.ts'
 const never = new AbortController().signal
 
 describe('work with a deadline', () => {
-  test('that ends by itself leaves neither alarm nor listener', async () => {
+  test('that ends in time leaves neither timer nor listener', async () => {
     const clock = new ManualClock()
     expect(await withDeadline(100, never, async () => ({ done: true }), clock)).toEqual({ done: true })
     expect(clock.pending).toBe(0)
   })
 
-  test('that fails fails', async () => {
+  test('that fails rejects with its error', async () => {
     const clock = new ManualClock()
     await expect(withDeadline(100, never, () => Promise.reject(new Error('later')), clock)).rejects.toThrow(
       'later',
@@ -24,7 +24,7 @@ describe('work with a deadline', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('that does not end is told to, and left', async () => {
+  test('that does not end is told to stop and abandoned', async () => {
     const clock = new ManualClock()
     let told = false
     let fail: (error: Error) => void = () => {}
@@ -39,7 +39,7 @@ describe('work with a deadline', () => {
     await clock.advance(100)
     expect(await ended).toBe('timeout')
     expect(told).toBe(true)
-    // What comes later is nobody's business any more, a rejection included.
+    // Later outcomes are ignored, including a rejection.
     fail(new Error('too late'))
     await settled()
   })
@@ -55,7 +55,7 @@ describe('work with a deadline', () => {
   })
 })
 
-test('an alarm beyond what a timer can do does not go off at once', async () => {
+test("an alarm beyond a timer's maximum does not go off at once", async () => {
   let rung = false
   const callOff = setAlarm({ now: () => 0, sleep: async () => {} }, 1e12, () => {
     rung = true

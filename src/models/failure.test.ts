@@ -11,6 +11,6 @@ test.each([
   [{ message: "I'm a teapot", code: 'teapot' }, false],
   [{ message: 'Bad Request', type: 'invalid_request_error' }, false],
   [{}, false],
-])('%j: the request itself is at fault: %s', (error, blamed) => {
+])('%j: blames the request: %s', (error, blamed) => {
   expect(blamesRequest(error)).toBe(blamed)
 })

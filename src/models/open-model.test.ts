@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** The body that a preset sends, with only its address changed. */
+/** The body a preset sends, with only its address changed. */
 async function bodyOf(preset: ProviderName, settings: ModelSettings = {}) {
   server.script()
   const environment = { [providers[preset].apiKeyEnv]: 'sk-test' }
@@ -32,13 +32,13 @@ describe('providers', () => {
     ['ollama', { reasoning_effort: 'none', max_tokens: 2048 }],
     ['vllm', { chat_template_kwargs: { enable_thinking: false }, max_tokens: 2048 }],
     ['llama.cpp', { chat_template_kwargs: { enable_thinking: false }, max_tokens: 2048 }],
-  ])('%s switches thinking off, and asks for JSON at temperature 0', async (preset, expected) => {
+  ])('%s disables thinking and asks for JSON at temperature 0', async (preset, expected) => {
     const { messages, model, stream, temperature, response_format, ...rest } = await bodyOf(preset)
     expect(rest).toEqual(expected)
     expect([temperature, response_format, stream]).toEqual([0, { type: 'json_object' }, false])
   })
 
-  test('the models of the paper', () => {
+  test("has the paper's models", () => {
     const environment = { DEEPSEEK_API_KEY: 'sk-a', DASHSCOPE_API_KEY: 'sk-b' }
     expect(openModel({}, environment).identity).toEqual({
       provider: 'deepseek',
@@ -48,7 +48,7 @@ describe('providers', () => {
     expect(openModel({ preset: 'alibaba' }, environment).identity.model).toBe('qwen-flash')
   })
 
-  test('a hosted dialect at another address is another provider, so that no list price is claimed for it', () => {
+  test('a hosted dialect at another address is another provider without a list price', () => {
     const environment = { DASHSCOPE_API_KEY: 'sk-b' }
     const abroad = 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1'
     expect(openModel({ preset: 'alibaba', baseURL: abroad }, environment).identity.provider).toBe(
@@ -58,18 +58,18 @@ describe('providers', () => {
     expect(moved.identity.provider).toBe('ollama')
   })
 
-  test('extra fields are sent, and make another model of it', async () => {
+  test("extra fields are sent and change the model's identity", async () => {
     expect(await bodyOf('vllm', { extraBody: { seed: 3 } })).toMatchObject({ seed: 3 })
     const identity = openModel({ preset: 'vllm', model: 'm', extraBody: { seed: 3 } }, {}).identity
     expect(identity.options).toMatchObject({ seed: 3 })
   })
 })
 
-test('a key given in place of the name of its variable is not repeated', () => {
+test('a key given instead of a variable name is not echoed', () => {
   expect(() => openModel({ preset: 'openai', apiKeyEnv: 'sk-canary-4711' }, {})).toThrow(/^(?!.*canary)/)
 })
 
-describe('what a person can mend is said with the remedy', () => {
+describe('errors include the remedy', () => {
   test.each<[string, ModelSettings, string]>([
     ['no key', {}, 'Set DEEPSEEK_API_KEY'],
     [
@@ -92,7 +92,7 @@ describe('what a person can mend is said with the remedy', () => {
     expect(() => openModel(settings, {})).toThrow(remedy)
   })
 
-  test('a key is never repeated', () => {
+  test('a key is never echoed', () => {
     expect(() => openModel({}, { DEEPSEEK_API_KEY: 'sk-with space' })).toThrow(/^(?!.*sk-with)/)
   })
 })

@@ -22,7 +22,7 @@ describe('the table', () => {
     expect(price.cachedInput).toBeLessThan(price.input)
   })
 
-  test("the user's price comes first", () => {
+  test("the user's price takes precedence", () => {
     const own: Price = {
       currency: 'EUR',
       asOf: '2026-11-16',
@@ -35,7 +35,7 @@ describe('the table', () => {
     expect(priceOf(deepseek, { 'deepseek/deepseek-v4-flash': own })).toBe(own)
   })
 
-  test('a model that is not in it is unpriced, not free', () => {
+  test('an unknown model is unpriced, not free', () => {
     for (const model of ['unheard-of', 'toString', '__proto__']) {
       const price = priceOf({ provider: 'deepseek', model, options: {} })
       expect(price).toBeUndefined()
@@ -80,7 +80,7 @@ describe('costs', () => {
     expect(costOf(tokens, price, new Date(time))).toEqual({ amount: factor, currency: 'CNY' })
   })
 
-  test('sums', () => {
+  test('add up', () => {
     const one = { amount: 1, currency: 'CNY' }
     expect(addCosts(one, one)).toEqual({ amount: 2, currency: 'CNY' })
     expect(addCosts(one, 'unpriced')).toBe('unpriced')
@@ -104,7 +104,7 @@ describe('several models', () => {
     expect(priceFor(all, named('big').identity)?.input).toBe(9)
   })
 
-  test('one without a price leaves all unpriced, and is named', () => {
+  test('one without a price leaves the total unpriced and is named', () => {
     expect(runPriceOf(given({ 'p/own': price }))).toBeUndefined()
     expect(unpricedOf(given({ 'p/own': price }))).toEqual(['p/big'])
   })

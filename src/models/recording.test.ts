@@ -51,7 +51,7 @@ function echo(): ChatModel & { asked: number } {
   }
 }
 
-test('what was recorded is replayed, without the model', async () => {
+test('recorded calls are replayed without the model', async () => {
   const path = newFile()
   const recorder = await RecordingModel.open(echo(), path)
   const said = await Promise.all(['a', 'b\n"\u2028', 'c'].map((user) => recorder.ask(ask(user))))
@@ -63,7 +63,7 @@ test('what was recorded is replayed, without the model', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-test('a request that was answered several times is answered in that order, then as the last time', async () => {
+test('repeated requests replay in order, then repeat the last answer', async () => {
   const path = newFile()
   const recorder = await RecordingModel.open(echo(), path)
   await recorder.ask(ask('a'))
@@ -78,7 +78,7 @@ test('a request that was answered several times is answered in that order, then 
   expect(texts).toEqual(['a 1', 'a 2', 'a 2'])
 })
 
-test('failures are passed on and not recorded; what is not recorded is said to be so', async () => {
+test('failures are passed on unrecorded; replaying an unrecorded request says so', async () => {
   const path = newFile()
   const recorder = await RecordingModel.open(echo(), path)
   expect(await recorder.ask(ask('fail'))).toEqual(failure)
@@ -91,7 +91,7 @@ test('failures are passed on and not recorded; what is not recorded is said to b
   expect(await replay.ask(ask('a'), AbortSignal.abort())).toMatchObject({ kind: 'cancelled' })
 })
 
-test('a line cut off by a crash costs that line only', async () => {
+test('a line cut off by a crash costs only that line', async () => {
   const path = newFile()
   const first = await RecordingModel.open(echo(), path)
   for (const user of ['a', 'b']) await first.ask(ask(user))
@@ -105,7 +105,7 @@ test('a line cut off by a crash costs that line only', async () => {
   expect(found.map((reply) => reply.ok)).toEqual([true, false, true])
 })
 
-test('each answer is on file before it is returned', async () => {
+test('each answer is on disk before it is returned', async () => {
   const path = newFile()
   const recorder = await RecordingModel.open(echo(), path)
   await recorder.ask(ask('a'))
@@ -113,7 +113,7 @@ test('each answer is on file before it is returned', async () => {
   await recorder.close()
 })
 
-test('a file without a recorded call is refused', async () => {
+test('a file without recorded calls is refused', async () => {
   const path = newFile()
   writeFileSync(path, '')
   await expect(ReplayModel.open(path)).rejects.toThrow('contains no recorded calls.')
@@ -121,7 +121,7 @@ test('a file without a recorded call is refused', async () => {
   await expect(ReplayModel.open(path)).rejects.toThrow('line 2 is not one')
 })
 
-test('the digest of a request depends on all that shapes the answer', () => {
+test("a request's digest covers everything that shapes the answer", () => {
   const one = requestDigest(identity, ask('a'))
   expect(one).toMatch(/^[0-9a-f]{64}$/)
   expect(requestDigest({ ...identity, options: { thinking: { type: 'disabled' } } }, ask('a'))).toBe(one)

@@ -13,7 +13,7 @@ test('equal counts for requests of nearly equal length are believed', () => {
   for (let i = 0; i < 100; i += 1) expect(observe(watch, 1000 + i)).toEqual([])
 })
 
-test('equal counts for clearly different requests are not, from the eighth on', () => {
+test('equal counts for clearly different requests are doubted from the eighth on', () => {
   const watch = new ReplyWarnings()
   const seen = Array.from({ length: 10 }, (_, i) => observe(watch, 100 * (i + 1)).length)
   expect(seen).toEqual([0, 0, 0, 0, 0, 0, 0, 1, 1, 1])
@@ -21,7 +21,7 @@ test('equal counts for clearly different requests are not, from the eighth on', 
   expect(observe(watch, 100)).toEqual([])
 })
 
-test('thinking is a warning only where it was to be off', () => {
+test('thinking is a warning only when it was disabled', () => {
   const request = { system: '', user: '', decoding: paperDecoding }
   expect(new ReplyWarnings().of(request, { usage }, true)).toEqual(['thinking'])
   const thinking = { ...request, decoding: { ...paperDecoding, thinking: true } }

@@ -41,7 +41,7 @@ async function call(...script: Fault[]) {
   return { ...made, sleeps: clock.sleeps, requests: server.attempts.length }
 }
 
-describe('what is tried again', () => {
+describe('retried', () => {
   test.each<Fault>([
     '429',
     '500',
@@ -53,21 +53,21 @@ describe('what is tried again', () => {
     'error_in_200',
     'broken_gzip',
     'broken_json',
-  ])('%s, and then it works', async (fault) => {
+  ])('%s, then it works', async (fault) => {
     const { reply, attempts, sleeps } = await call(fault, fault, fault)
     expect(reply.ok).toBe(true)
     expect(attempts.map((attempt) => attempt.reply.ok)).toEqual([false, false, false, true])
     expect(sleeps).toEqual([1000, 2000, 4000])
   })
 
-  test('but not more than three times', async () => {
+  test('at most three times', async () => {
     const { reply, requests, sleeps } = await call('500', '500', '500', '500', 'ok')
     expect(reply).toMatchObject({ ok: false, kind: 'server_error' })
     expect(requests).toBe(4)
     expect(sleeps).toEqual([1000, 2000, 4000])
   })
 
-  test('a time-out', async () => {
+  test('a timeout', async () => {
     const hasty = open(100)
     server.script('hang', 'drip')
     const { reply, attempts } = await callModel(hasty, request, { clock: new InstantClock() })
@@ -97,7 +97,7 @@ describe('what is tried again', () => {
 })
 
 describe('Retry-After', () => {
-  test('is obeyed from 0 to 60 s, and otherwise ignored', async () => {
+  test('is obeyed from 0 to 60 s and otherwise ignored', async () => {
     const { sleeps } = await call('429_after_0', '429_after_60', '429_after_61')
     expect(sleeps).toEqual([0, 60_000, 4000])
   })
@@ -141,7 +141,7 @@ describe('slots and cancellation', () => {
     expect(limit.inFlight).toBe(0)
   })
 
-  test('cancelled while queued: nothing is sent and nothing counted', async () => {
+  test('cancelling while queued sends and counts nothing', async () => {
     server.script()
     const limit = new CallLimit(1)
     const release = await limit.acquire()
@@ -153,7 +153,7 @@ describe('slots and cancellation', () => {
     release!()
   })
 
-  test('cancelled while waiting: no further attempt', async () => {
+  test('cancelling while waiting makes no further attempt', async () => {
     server.script('500')
     const abort = new AbortController()
     const clock = new InstantClock()
@@ -166,7 +166,7 @@ describe('slots and cancellation', () => {
     expect(server.attempts.length).toBe(1)
   })
 
-  test('a model that breaks its promise and throws still gives its slot back', async () => {
+  test('a model that throws despite its contract still releases its slot', async () => {
     const limit = new CallLimit(1)
     const broken: ChatModel = { ...({} as ChatModel), ask: () => Promise.reject(new Error('bug')) }
     await expect(callModel(broken, request, { limit })).rejects.toThrow('bug')
@@ -175,9 +175,9 @@ describe('slots and cancellation', () => {
 })
 
 describe('accounting', () => {
-  test('every attempt counts: failed ones, and those that told no usage', async () => {
+  test('every attempt counts, including failed ones and those without usage', async () => {
     const { usage } = await call('no_choices', '500', 'broken_json')
-    // no_choices told its usage; broken_json may have been charged and told nothing; a 500 is not charged.
+    // no_choices reports usage; broken_json may be charged without reporting any; a 500 is not charged.
     expect(usage).toEqual({
       input: 200,
       cachedInput: 80,
@@ -194,7 +194,7 @@ describe('accounting', () => {
     expect(usage).toMatchObject({ input: 0, output: 0, attempts: 1, failedAttempts: 0, unknown: 1 })
   })
 
-  test('five hundred calls at a fault rate of a half: all end, and the sums equal the log of the server', async () => {
+  test("with half of five hundred calls failing, all end, and the sums match the server's log", async () => {
     const kinds: NamedFault[] = [
       '429',
       '500',

@@ -9,7 +9,7 @@ import { ApiKey, readKeyFile, redactLikelyKeys } from './secret.ts'
 const canary = 'sk-canary/0+1"2\\3&4=5'
 const key = new ApiKey(canary, 'https://api.example.com')
 
-test('prints as [redacted] wherever it ends up', () => {
+test('prints as [redacted] everywhere', () => {
   const printed = [
     String(key),
     `${key}`,
@@ -24,7 +24,7 @@ test('prints as [redacted] wherever it ends up', () => {
   expect(JSON.stringify({ key })).toBe('{"key":"[redacted]"}')
 })
 
-test('goes to its own origin only', () => {
+test('is sent to its own origin only', () => {
   expect(key.bearerFor('https://api.example.com')).toBe(`Bearer ${canary}`)
   for (const origin of [
     'http://api.example.com',
@@ -52,7 +52,7 @@ describe('redaction', () => {
       expect(clean).not.toContain(form)
   })
 
-  test('a key inside JSON inside JSON, at any depth and however its characters are escaped', () => {
+  test('a key inside nested JSON, at any depth and however escaped', () => {
     const escapes = [
       (text: string) => JSON.stringify(text).slice(1, -1),
       (text: string) => JSON.stringify(text).slice(1, -1).replaceAll('/', '\\/'),
@@ -78,7 +78,7 @@ describe('redaction', () => {
     )
   })
 
-  test('base64 of a text that holds the key somewhere', () => {
+  test('base64 of a text that contains the key', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 9 }), fc.string({ maxLength: 9 }), (before, after) => {
         const encoded = Buffer.from(before + canary + after).toString('base64')
@@ -88,11 +88,11 @@ describe('redaction', () => {
     )
   })
 
-  test('other texts stay as they are', () => {
+  test('other texts are unchanged', () => {
     expect(key.redact('nothing to see in sk-other')).toBe('nothing to see in sk-other')
   })
 
-  test('keys that are not ours to know', () => {
+  test('likely keys of others', () => {
     expect(redactLikelyKeys('Incorrect key: sk-proj-abcdefgh12345678, Bearer abc.def')).toBe(
       'Incorrect key: [redacted], [redacted]',
     )
@@ -109,7 +109,7 @@ describe('key files', () => {
   const path = join(folder, 'key')
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  test('are read when nobody else may read them', () => {
+  test('are read when only the owner can read them', () => {
     writeFileSync(path, `${canary}\n`)
     chmodSync(path, 0o600)
     expect(readKeyFile(path)).toBe(canary)
@@ -117,7 +117,7 @@ describe('key files', () => {
     expect(readKeyFile(path)).toBe(canary)
   })
 
-  test.each([0o644, 0o640, 0o604, 0o660])('and refused at mode %o, with the remedy', (mode) => {
+  test.each([0o644, 0o640, 0o604, 0o660])('are refused at mode %o, with the remedy', (mode) => {
     chmodSync(path, mode)
     expect(() => readKeyFile(path)).toThrow(`chmod 600 ${path}`)
   })

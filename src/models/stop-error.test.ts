@@ -6,7 +6,7 @@ test.each([
   ['payment_required', 'Top up the balance'],
   ['quota_exhausted', 'Top up the balance'],
   ['forbidden', 'Get access to this model'],
-] as const)('%s: what the server said, and the remedy', (kind, remedy) => {
+] as const)("%s: shows the server's message and the remedy", (kind, remedy) => {
   const error = new ModelRefusedError(kind, 'No such key')
   expect(error.kind).toBe(kind)
   expect(error.message).toContain(`(${kind}): No such key. ${remedy}`)

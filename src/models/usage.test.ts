@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { addUsage, checkUsage, noUsage, usageOfCall } from './usage.ts'
 
-test('counts that are believed', () => {
+test('plausible counts are accepted', () => {
   expect(checkUsage(0, undefined, 0)).toEqual({ usage: { input: 0, cachedInput: 0, output: 0 } })
   expect(checkUsage(10, null, 5)).toEqual({ usage: { input: 10, cachedInput: 0, output: 5 } })
   expect(checkUsage(10, 10, 5)).toEqual({ usage: { input: 10, cachedInput: 10, output: 5 } })
@@ -20,15 +20,15 @@ test.each([
   [undefined, 0, 5],
   [null, 0, null],
   [{}, 0, []],
-])('%j, %j, %j is nonsense', (input, cached, output) => {
+])('%j, %j, %j is refused', (input, cached, output) => {
   expect(checkUsage(input, cached, output)).toEqual({ warning: 'usage_invalid' })
 })
 
-test('no counts at all', () => {
+test('missing counts are unknown', () => {
   expect(checkUsage(undefined, undefined, undefined)).toEqual({ warning: 'usage_missing' })
 })
 
-test('addition', () => {
+test('usage adds up', () => {
   const one = { input: 1, cachedInput: 2, output: 3, calls: 4, attempts: 5, failedAttempts: 6, unknown: 7 }
   expect(addUsage()).toEqual(noUsage)
   expect(addUsage(one, noUsage, one)).toEqual({
@@ -42,7 +42,7 @@ test('addition', () => {
   })
 })
 
-test('a call is one call, however many attempts it took', () => {
+test('a call counts once, however many attempts it took', () => {
   const usage = { input: 5, cachedInput: 1, output: 2 }
   const failed = { ok: false, kind: 'timeout', message: '', durationMs: 0 } as const
   const answer = { ok: true, text: '', finish: 'stop', warnings: [], usage, durationMs: 0 } as const

@@ -5,7 +5,7 @@ import { adamStep, freshAdam, type PlainAdamState } from './plain/adam.ts'
 import { deriveRandom } from './random.ts'
 import { type Tensor, Workspace } from './workspace.ts'
 
-/** Settings whose steps are large enough to see. */
+/** Settings with visibly large steps. */
 const quick: AdamSettings = { learningRate: 0.05, beta1: 0.8, beta2: 0.95, epsilon: 1e-6 }
 
 function drawer(name: string): (count: number) => Float32Array {
@@ -17,7 +17,7 @@ function placeBlock(workspace: Workspace, values: Float32Array): Tensor {
   return { ...workspace.constant(values, 1, values.length), gradient: workspace.zeros(values.length) }
 }
 
-/** A tensor of the plain optimizer. */
+/** A tensor for the plain optimizer. */
 const named = (values: ArrayLike<number>) => new Map([['block', Float64Array.from(values)]])
 
 test.each([
@@ -32,7 +32,7 @@ test.each([
   let weights: Map<string, Float64Array> = named(workspace.values(block))
   let state: PlainAdamState = freshAdam
   for (let step = 0; step < 40; step += 1) {
-    // Entry 3 is reached by the first steps alone: afterwards its moments decay and still move it.
+    // Only the first steps reach entry 3: after that its moments decay and still move it.
     const gradient = draw(size).map((value, index) => (index === 3 && step >= 2 ? 0 : value))
     workspace.gradients(block).set(gradient)
     adam.step()
@@ -47,7 +47,7 @@ test.each([
   close('second moment', read.second, state.second.get('block')!, 1e-6)
 })
 
-test('gradients are zero after a step and nothing but the block moves', () => {
+test('gradients are zero after a step, and only the block changes', () => {
   const workspace = new Workspace()
   const before = workspace.constant([1, 2, 3], 1, 3)
   const block = placeBlock(workspace, Float32Array.of(1, -1, 0.5, 2, 7))
@@ -58,7 +58,7 @@ test('gradients are zero after a step and nothing but the block moves', () => {
   expect([...workspace.gradients(block)]).toEqual([0, 0, 0, 0, 0])
   expect([...workspace.values(before), ...workspace.values(after)]).toEqual([1, 2, 3, 4, 5, 6])
   const [up, down, small, none, large] = workspace.values(block)
-  // The first step has the size of the learning rate, whatever the size of the gradient.
+  // The first step has the size of the learning rate, whatever the gradient.
   expect(up).toBeCloseTo(1 - 1e-4, 6)
   expect(down).toBeCloseTo(-1 + 1e-4, 6)
   expect(small).toBeCloseTo(0.5 - 1e-4, 6)
@@ -66,7 +66,7 @@ test('gradients are zero after a step and nothing but the block moves', () => {
   expect(large).toBeCloseTo(7 - 1e-4, 6)
 })
 
-test('its state, read and written into another, continues identically', () => {
+test('its state, copied into another, continues identically', () => {
   const size = 11
   const draw = drawer('continues')
   const [start, ...gradients] = Array.from({ length: 13 }, () => draw(size))
@@ -89,7 +89,7 @@ test('its state, read and written into another, continues identically', () => {
   for (const resumeAt of [0, 1, 7, 11]) expect(run(resumeAt)).toEqual(undisturbed)
 })
 
-test('what was read stays as it was', () => {
+test('a read state is a copy', () => {
   const workspace = new Workspace()
   const block = placeBlock(workspace, Float32Array.of(1, 2))
   const adam = new Adam(workspace, block, quick)
@@ -107,7 +107,7 @@ test('bias corrections are right after thousands of steps', () => {
     adam.write({ step, first: Float32Array.of(0.5), second: Float32Array.of(0.25) })
     workspace.values(block)[0] = 0
     adam.step()
-    // A gradient of zero: m = 0.45, v = 0.24975.
+    // A zero gradient: m = 0.45, v = 0.24975.
     const mean = 0.45 / (1 - 0.9 ** (step + 1))
     const root = Math.sqrt(0.24975 / (1 - 0.999 ** (step + 1)))
     expect(workspace.values(block)[0]! / ((-1e-4 * mean) / root), `step ${step}`).toBeCloseTo(1, 6)

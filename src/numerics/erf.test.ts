@@ -21,7 +21,7 @@ test.each(known)('erf(%d)', (x, expected) => {
   expect(erf(-x)).toBe(-erf(x))
 })
 
-test('the ends and the special values', () => {
+test('limits and special values', () => {
   expect(erf(0)).toBe(0)
   expect(erf(6)).toBe(1)
   expect(erf(Number.POSITIVE_INFINITY)).toBe(1)
@@ -29,7 +29,7 @@ test('the ends and the special values', () => {
   expect(erf(Number.NaN)).toBeNaN()
 })
 
-test('never decreases, also where one method hands over to the other', () => {
+test('never decreases, including at the switch between methods', () => {
   fc.assert(
     fc.property(
       fc.double({ min: -7, max: 7, noNaN: true }),

@@ -64,35 +64,38 @@ const operations: Readonly<Record<string, Operation>> = {
   total: (tape, a, b) => weightedSum(tape, [a, 0.5], [b, -3]),
 }
 
-test.each(Object.entries(operations))('%s: the gradient is what small changes show', (name, operation) => {
-  const random = deriveRandom(1, name)
-  const start = Array.from({ length: 12 }, () => random.normal())
-  const weights = Array.from({ length: 12 }, () => random.normal())
-  /** Σ weight · result, and its gradient by the operands. */
-  const run = (values: readonly number[]) => {
-    const workspace = new Workspace()
-    const place = (from: number): Tensor => ({
-      ...workspace.constant(values.slice(from, from + 6), 2, 3),
-      gradient: workspace.zeros(6),
-    })
-    const [a, b] = [place(0), place(6)]
-    const tape = new Tape(workspace, { recording: true })
-    const result = operation(tape, a, b)
-    const size = result.rows * result.columns
-    workspace.gradients(result).set(weights.slice(0, size))
-    let sum = 0
-    for (const [at, value] of workspace.values(result).entries()) sum += weights[at]! * value
-    tape.backward()
-    return { sum, gradient: [...workspace.gradients(a), ...workspace.gradients(b)] }
-  }
-  const { gradient } = run(start)
-  const step = 1e-2
-  for (const [at, value] of start.entries()) {
-    const shifted = (by: number) => run(start.with(at, value + by)).sum
-    const slope = (shifted(step) - shifted(-step)) / (2 * step)
-    expect(gradient[at], `entry ${at}`).toBeCloseTo(slope, 2)
-  }
-})
+test.each(Object.entries(operations))(
+  '%s: the gradient agrees with finite differences',
+  (name, operation) => {
+    const random = deriveRandom(1, name)
+    const start = Array.from({ length: 12 }, () => random.normal())
+    const weights = Array.from({ length: 12 }, () => random.normal())
+    /** Σ weight · result, and its gradient with respect to the operands. */
+    const run = (values: readonly number[]) => {
+      const workspace = new Workspace()
+      const place = (from: number): Tensor => ({
+        ...workspace.constant(values.slice(from, from + 6), 2, 3),
+        gradient: workspace.zeros(6),
+      })
+      const [a, b] = [place(0), place(6)]
+      const tape = new Tape(workspace, { recording: true })
+      const result = operation(tape, a, b)
+      const size = result.rows * result.columns
+      workspace.gradients(result).set(weights.slice(0, size))
+      let sum = 0
+      for (const [at, value] of workspace.values(result).entries()) sum += weights[at]! * value
+      tape.backward()
+      return { sum, gradient: [...workspace.gradients(a), ...workspace.gradients(b)] }
+    }
+    const { gradient } = run(start)
+    const step = 1e-2
+    for (const [at, value] of start.entries()) {
+      const shifted = (by: number) => run(start.with(at, value + by)).sum
+      const slope = (shifted(step) - shifted(-step)) / (2 * step)
+      expect(gradient[at], `entry ${at}`).toBeCloseTo(slope, 2)
+    }
+  },
+)
 
 test('values', () => {
   const workspace = new Workspace()

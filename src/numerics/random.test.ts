@@ -5,8 +5,9 @@ import { deriveRandom, logarithm, type Random } from './random.ts'
 const draws = (random: Random, count: number) => Array.from({ length: count }, () => random.uniform())
 const normals = (random: Random, count: number) => Array.from({ length: count }, () => random.normal())
 
-test('the streams are these and no others', () => {
-  // Checked once against the generator's published definition in another language. A change here changes every run.
+test('the streams are pinned', () => {
+  // Checked once against the generator's published definition in another language. A change here changes
+  // every run.
   expect(draws(deriveRandom(7, 'a', 1), 4)).toEqual([
     0.013977998819480586, 0.6803051156289622, 0.017683802616284106, 0.06309243260765829,
   ])
@@ -16,7 +17,7 @@ test('the streams are these and no others', () => {
   ])
 })
 
-test('the same key gives the same stream, another key another one', () => {
+test('the same key gives the same stream, and another key a different one', () => {
   const part = fc.oneof(fc.string(), fc.integer())
   const key = fc.tuple(part, fc.array(part, { maxLength: 3 }))
   fc.assert(
@@ -28,7 +29,7 @@ test('the same key gives the same stream, another key another one', () => {
   )
 })
 
-test('keys that look alike are told apart', () => {
+test('similar keys give different streams', () => {
   const keys = [
     [1],
     ['1'],
@@ -47,14 +48,14 @@ test('keys that look alike are told apart', () => {
   expect(new Set(firsts).size).toBe(keys.length)
 })
 
-test('streams do not disturb each other', () => {
+test('streams are independent', () => {
   const [a, b] = [deriveRandom(1, 'a'), deriveRandom(1, 'b')]
   const mixed = Array.from({ length: 10 }, () => [a.uniform(), b.normal()])
   expect(mixed.map(([x]) => x)).toEqual(draws(deriveRandom(1, 'a'), 10))
   expect(mixed.map(([, y]) => y)).toEqual(normals(deriveRandom(1, 'b'), 10))
 })
 
-/** With n draws a moment strays by its own deviation over √n; four of these, and the seed is fixed. */
+/** With n draws a moment deviates by its own deviation over √n; allow four of these. The seed is fixed. */
 function expectMoment(values: readonly number[], power: number, mean: number, deviation: number): void {
   const moment = values.reduce((sum, value) => sum + value ** power, 0) / values.length
   expect(Math.abs(moment - mean), `moment ${power}`).toBeLessThan((4 * deviation) / Math.sqrt(values.length))
@@ -73,7 +74,7 @@ test('uniform draws fill [0, 1) evenly', () => {
   const square = bins.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0)
   // χ² with 63 degrees of freedom: mean 63, deviation √126.
   expect(Math.abs(square - 63)).toBeLessThan(4 * Math.sqrt(126))
-  // 53 bits: the lowest are drawn too.
+  // 53 bits: the lowest are random too.
   expect(values.some((value) => (value * 2 ** 53) % 2 === 1)).toBe(true)
   const lag = values.slice(1).reduce((sum, value, i) => sum + (value - 0.5) * (values[i]! - 0.5), 0)
   expect(Math.abs(lag / values.length)).toBeLessThan(4 / 12 / Math.sqrt(values.length))

@@ -21,19 +21,19 @@ import { deriveRandom } from './random.ts'
 import { Tape } from './tape.ts'
 import { columnsOf, rowsOf, type Tensor, Workspace } from './workspace.ts'
 
-/** An operand of the twin: its rows. */
+/** An operand of the plain twin: its rows. */
 type Rows = readonly Value[]
 
 interface Comparison {
-  /** Rows and columns of every operand. */
+  /** Rows and columns of each operand. */
   readonly shapes: readonly (readonly [rows: number, columns: number])[]
   readonly fast: (tape: Tape, operands: readonly Tensor[], workspace: Workspace) => Tensor
   readonly plain: (operands: readonly Rows[]) => Rows
 }
 
 /**
- * Runs an operation on both engines with the same operands and the same gradient of the result, and compares result and
- * operands' gradients. These start at some other value, to which a way back must add.
+ * Runs an operation on both engines with the same operands and result gradient, and compares results and
+ * operand gradients. These start at a nonzero value, since the backward pass must add to it.
  */
 function compare(name: string, { shapes, fast, plain }: Comparison): void {
   const random = deriveRandom(1, 'tape', name, JSON.stringify(shapes))
@@ -74,7 +74,7 @@ function leafTensor(workspace: Workspace, values: ArrayLike<number>, rows: numbe
   return { ...workspace.constant(values, rows, columns), gradient: workspace.zeros(rows * columns) }
 }
 
-/** Copies an operand into a fresh sum, to which further terms may be added. */
+/** Copies an operand into a fresh sum that takes further terms. */
 function sumFrom(tape: Tape, operand: Tensor): Tensor {
   const rows = Array.from({ length: operand.rows }, (_, row) => row)
   return tape.gather(operand, tape.indices(rows), tape.zeros(operand.rows, operand.columns))
@@ -95,7 +95,7 @@ function forAllSizes(check: (rows: number, columns: number) => void): void {
   for (const { rows, columns } of sizes) check(rows, columns)
 }
 
-/** A list per row, some of them empty, some with repetitions. */
+/** One list per row, some empty, some with repetitions. */
 const listsOver = (rows: number, count: number) =>
   Array.from({ length: count }, (_, index) =>
     Array.from({ length: index % 4 }, (_, member) => (index * 3 + member * member) % rows),
@@ -103,7 +103,7 @@ const listsOver = (rows: number, count: number) =>
 const listOver = (rows: number, count: number) =>
   Array.from({ length: count }, (_, index) => (index * 5) % rows)
 
-describe('values and gradients are those of the plain engine', () => {
+describe('values and gradients match the plain engine', () => {
   test('linear', () =>
     forAllSizes((rows, columns) => {
       for (const outputs of [1, 4, 11]) {
@@ -204,7 +204,7 @@ describe('values and gradients are those of the plain engine', () => {
 
   test('layerNorm, on its own and into rows of another tensor', () =>
     forAllSizes((rows, columns) => {
-      // One column has no deviation: everything then hangs on the epsilon.
+      // One column has zero deviation, so everything depends on the epsilon.
       if (columns === 1) return
       const shapes = [
         [rows, columns],
@@ -232,7 +232,7 @@ describe('values and gradients are those of the plain engine', () => {
       })
     }))
 
-  test('gru, with a state before and without', () =>
+  test('gru, with and without a previous state', () =>
     forAllSizes((rows, columns) => {
       const cell = (input: Value, hidden: Value, state: Value) => {
         const gate = (vector: Value, index: number) => slice(vector, index * columns, columns)
@@ -310,7 +310,8 @@ describe('values and gradients are those of the plain engine', () => {
           [6, columns],
         ],
         fast: (tape, [states, keys, base]) => {
-          // Only an empty list keeps what was there; a decision with units starts from zero, as in the network.
+          // Only an empty list keeps the previous value; a decision with units starts from zero, as in the
+          // network.
           const into = tape.zeros(6, columns)
           for (const [row, list] of lists.entries())
             if (list.length === 0) tape.bias(rowsOf(base!, row, 1), rowsOf(into, row, 1))
@@ -329,10 +330,10 @@ describe('values and gradients are those of the plain engine', () => {
 })
 
 describe('views', () => {
-  test('columns of a weight: their gradients go where they belong, and nowhere else', () =>
+  test('columns of a weight get exactly their own gradients', () =>
     forAllSizes((rows, columns) =>
       compare('columns', {
-        // [a; b] · [W_a | unused | W_b]ᵀ, as the heads take a concatenated input apart.
+        // [a; b] · [W_a | unused | W_b]ᵀ, the way the heads split a concatenated input.
         shapes: [
           [rows, columns],
           [rows, 3],
@@ -349,7 +350,7 @@ describe('views', () => {
       }),
     ))
 
-  test('rows that overlap: their gradients add up', () =>
+  test('overlapping rows add up their gradients', () =>
     forAllSizes((rows, columns) =>
       compare('rows', {
         shapes: [
@@ -375,7 +376,7 @@ describe('views', () => {
       fast: (tape, [x, weight]) => {
         const y = tape.linear(x!, weight!)
         const doubled = sumFrom(tape, y)
-        // Row 2 of y counts three times in all.
+        // Row 2 of y counts three times in total.
         tape.gather(y, tape.indices([2]), rowsOf(doubled, 2, 1))
         tape.gather(y, tape.indices([2]), rowsOf(doubled, 2, 1))
         return doubled
@@ -384,7 +385,7 @@ describe('views', () => {
         linearRows(x!, weight!).map((row, index) => (index === 2 ? scale(row, 3) : row)),
     }))
 
-  test('every other row of a constant, by its stride', () => {
+  test('every other row of a constant, by stride', () => {
     const workspace = new Workspace()
     const tape = new Tape(workspace, { recording: false })
     const constantRows = workspace.constant([1, 2, 3, 4, 5, 6, 7, 8], 4, 2)
@@ -410,7 +411,7 @@ test('a chain of operations is differentiated as a whole', () => {
   })
 })
 
-test('a tape that does not record computes the same and leaves every gradient alone', () => {
+test('a tape that does not record computes the same values and leaves gradients alone', () => {
   const workspace = new Workspace()
   const run = (recording: boolean) => {
     const x = leafTensor(workspace, [0.5, -1, 2, 0.25, 3, -2], 2, 3)
@@ -430,7 +431,7 @@ test('a tape that does not record computes the same and leaves every gradient al
   expect(recorded.gradients.some((value) => value !== 0)).toBe(true)
 })
 
-test('going back twice adds nothing', () => {
+test('calling backward twice adds nothing', () => {
   const workspace = new Workspace()
   const tape = new Tape(workspace, { recording: true })
   const x = leafTensor(workspace, [1, 2], 1, 2)
@@ -440,7 +441,7 @@ test('going back twice adds nothing', () => {
   expect([...workspace.gradients(x)]).toEqual([3, 4])
 })
 
-test('memory that grows in the middle of a pass changes nothing', () => {
+test('memory growth during a pass changes nothing', () => {
   const run = (growing: boolean) => {
     const workspace = new Workspace()
     const grow = () => growing && workspace.allocate(1 << 20)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Tape } from './tape.ts'
 import { type Tensor, Workspace } from './workspace.ts'
 
-/** y = x·wᵀ with a gradient of `dy` on y; columns that are no multiple of four, rows that are no multiple of eight. */
+/** y = x·wᵀ with gradient `dy` on y; columns not a multiple of four, rows not a multiple of eight. */
 function pass(x: number, dy: number) {
   const workspace = new Workspace()
   const tape = new Tape(workspace, { recording: true })
@@ -15,7 +15,7 @@ function pass(x: number, dy: number) {
   return { workspace, weight, gradients: tape.propagate() }
 }
 
-test('gradients are written only when they are asked for', () => {
+test('gradients are written only on request', () => {
   const { workspace, weight, gradients } = pass(2, 3)
   expect(gradients.terms(weight).count).toBe(1)
   expect(workspace.gradients(weight).every((value) => value === 0)).toBe(true)
@@ -28,7 +28,7 @@ test('gradients are written only when they are asked for', () => {
 test.each([
   [2, 3, true],
   [1e18, 1e18, true],
-  // Finite factors whose product is not.
+  // Finite factors with an infinite product.
   [1e20, 1e20, false],
   [Number.NaN, 1, false],
   [1, Number.NaN, false],

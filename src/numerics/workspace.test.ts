@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { columnsOf, rowsOf, Workspace } from './workspace.ts'
 
-test('allocations are aligned, apart, and never at address 0, which means absent', () => {
+test('allocations are aligned, disjoint, and never at address 0, which means absent', () => {
   const workspace = new Workspace()
   let end = 1
   for (const count of [1, 3, 4, 5, 0, 17, 1]) {
@@ -13,7 +13,7 @@ test('allocations are aligned, apart, and never at address 0, which means absent
   expect(workspace.mark()).toBeGreaterThanOrEqual(end)
 })
 
-test('what is released is handed out again, and zeros are zero there', () => {
+test('released memory is reused, and zeros are cleared', () => {
   const workspace = new Workspace()
   const kept = workspace.constant([1, 2, 3], 1, 3)
   const mark = workspace.mark()
@@ -40,7 +40,7 @@ test('growing keeps every value', () => {
   expect(workspace.values(large).at(-1)).toBe(0.5)
 })
 
-test('more than addresses can name is refused, and the workspace stays as it was', () => {
+test('an allocation beyond the address range is refused and changes nothing', () => {
   const workspace = new Workspace()
   const mark = workspace.mark()
   expect(() => workspace.allocate(2 ** 29)).toThrow('2 GiB')
@@ -48,7 +48,7 @@ test('more than addresses can name is refused, and the workspace stays as it was
   expect([...workspace.values(workspace.constant([1, 2], 1, 2))]).toEqual([1, 2])
 })
 
-test('views name parts of a tensor and of its gradient', () => {
+test('views cover parts of a tensor and its gradient', () => {
   const workspace = new Workspace()
   const values = workspace.constant(
     Float32Array.from({ length: 12 }, (_, index) => index),
@@ -65,7 +65,7 @@ test('views name parts of a tensor and of its gradient', () => {
     columns: 2,
     stride: 4,
   })
-  // Without a gradient a view has none either.
+  // A view of a tensor without a gradient has none either.
   expect(columnsOf(values, 2, 2).gradient).toBe(0)
   expect(rowsOf(values, 1, 1).gradient).toBe(0)
 })

@@ -5,7 +5,7 @@ import { autogen } from './autogen.ts'
 const stops = { stop_word: 'TERMINATE', use: 'End your analysis with it if the last answer can stand.' }
 
 describe('two agents', () => {
-  test('assistant and critic by turns, the whole conversation to each; the last assistant counts', async () => {
+  test('assistant and critic alternate with the whole conversation; the last assistant message counts', async () => {
     let turn = 0
     const { calls, answer } = await runOrganisation(autogen, {}, ({ who }) => {
       turn += 1
@@ -39,7 +39,7 @@ describe('two agents', () => {
   })
 })
 
-test('round robin: the roles in turn, the last message counts, also if it is no answer', async () => {
+test('round robin: roles take turns, and the last message counts even if it is no answer', async () => {
   const say = (last: number | null) =>
     runOrganisation(autogen, { preset: 'round-robin' }, ({ who }) => (who === 'omega' ? last : who.length))
   const { calls, answer } = await say(7)
@@ -54,14 +54,14 @@ test('round robin: the roles in turn, the last message counts, also if it is no 
   expect((await say(null)).execution.status).toBe('unanswered')
 })
 
-test('selector: a call picks each speaker; a choice that cannot be read is noted and counts', async () => {
+test('selector: a call picks each speaker; an unreadable choice is noted, and the next in turn speaks', async () => {
   const picks = ['gamma', 'nobody', 'alpha']
   const { calls, answer, execution } = await runOrganisation(
     autogen,
     { preset: 'selector', turns: 3, agents: 4 },
     ({ who }) => (who === 'selector' ? { speaker: picks.shift()! } : who.length),
   )
-  // The second speaker is the second in turn.
+  // The second speaker is the next in turn.
   expect(asked(calls)).toEqual(['selector', 'gamma', 'selector', 'beta', 'selector', 'alpha'])
   expect(calls[0]!.brief).toEqual({
     candidates: ['alpha', 'beta', 'gamma', 'delta'].map((role) => ({

@@ -25,7 +25,7 @@ test('a design, nodes that write to the workspace, and an orchestrator after eve
     return { next: asked(earlier).includes('writer') ? 'END' : 'b' }
   })
   expect(asked(calls)).toEqual(['designer', 'thinker', 'orchestrator', 'writer', 'orchestrator'])
-  // A node sees the fields of its contract.
+  // A node sees the fields in its contract.
   expect(calls[1]!.brief).toEqual({
     ...{ node: 'a', description: 'Thinks.', reads: [], writes: ['work.notes'] },
     workspace: { work: { notes: [] } },
@@ -35,7 +35,7 @@ test('a design, nodes that write to the workspace, and an orchestrator after eve
     system: { history: [{ node: 'a', wrote: 'work.notes' }] },
     answer: null,
   }
-  // The writer is the only way on before there is an answer.
+  // The writer is the only successor until there is an answer.
   expect(calls[2]!.brief).toEqual({ current: 'a', successors: ['b'], workspace: noted })
   expect(calls[3]!.brief).toEqual({
     ...{ node: 'b', description: 'Writes.', reads: ['work.notes'], writes: ['answer'] },
@@ -46,7 +46,7 @@ test('a design, nodes that write to the workspace, and an orchestrator after eve
   expect(execution.usage.calls).toBe(5)
 })
 
-test('a write that is refused is corrected twice; steps run out into the fallback', async () => {
+test('a refused write is corrected twice; running out of steps leads to the fallback', async () => {
   const { calls, answer, execution } = await runOrganisation(bigmas, { steps: 2 }, ({ who, brief }) => {
     if (who === 'designer') return design
     if (who === 'thinker')
@@ -68,7 +68,7 @@ test('a write that is refused is corrected twice; steps run out into the fallbac
   expect(execution.notes).toEqual({ 'unreadable orchestration': true, fallback: true })
 })
 
-test('a design that cannot be read is repaired once, then the question stays unanswered', async () => {
+test('an unreadable design is repaired once, then the question stays unanswered', async () => {
   const { calls, execution } = await runOrganisation(bigmas, {}, () => ({ ...design, sink: 'nobody' }))
   expect(asked(calls)).toEqual(['designer', 'designer'])
   expect(execution.status).toBe('unanswered')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { runOrganisation } from '../../test/organisation-run.ts'
 import { direct } from './direct.ts'
 
-test('one call that hears nobody', async () => {
+test('makes one call without predecessors', async () => {
   const { calls, answer, execution } = await runOrganisation(direct, {}, () => 42)
   expect(calls).toEqual([{ who: 'direct', hears: [], temperature: 0 }])
   expect(answer).toBe('42')

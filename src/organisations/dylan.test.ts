@@ -7,7 +7,7 @@ import { dylan } from './dylan.ts'
 
 const agentOf = ({ who }: AskedCall) => Number(who.split(' ')[1])
 
-test('three of four that agree end it after the third reply', async () => {
+test('it stops after the third reply if three of four agree', async () => {
   const { calls, answer, execution } = await runOrganisation(dylan, {}, () => 42)
   expect(calls).toHaveLength(3)
   expect(calls.every(({ hears }) => hears.length === 0)).toBe(true)
@@ -18,12 +18,12 @@ test('three of four that agree end it after the third reply', async () => {
   expect(execution.notes!['layers']).toBe(1)
 })
 
-test('no agreement: the ranker keeps two agents by their index, and importance flows back along the ratings', async () => {
+test('without agreement the ranker keeps two agents by index, and importance flows back along the ratings', async () => {
   const ranked: string[] = []
   const { calls, answer, execution } = await runOrganisation(dylan, {}, (call, earlier) => {
     if (call.who === 'ranker') {
       ranked.push(...call.hears)
-      // Agents 1 and 4, wherever the shuffled order has put them.
+      // Agents 1 and 4, wherever the shuffled order put them.
       return { ranking: [1, 4].map((agent) => call.hears.findIndex((one) => one.includes(`-${agent}:`)) + 1) }
     }
     if (call.hears.length === 0) return agentOf(call)
@@ -46,8 +46,8 @@ test('no agreement: the ranker keeps two agents by their index, and importance f
   expect(calls[9]!.hears).toHaveLength(4)
   expect(calls).toHaveLength(11)
   expect(answer).toBe('7')
-  // Last layer: 1/2 each for agents 1 and 4. Both rate 1, 2, 3, 4 of 10, so layer 2 has 0.1, 0.2, 0.3, 0.4; and all four of
-  // layer 2 rate layer 1 in the same way, so layer 1 has the same.
+  // Last layer: 1/2 each for agents 1 and 4. Both give ratings 1, 2, 3, 4 of 10, so layer 2 gets 0.1, 0.2,
+  // 0.3, 0.4. All four agents of layer 2 rate layer 1 the same way, so layer 1 gets the same.
   const importance = execution.notes!['importance'] as Record<string, number>
   expect(importance['1']).toBeCloseTo(0.5 + 0.1 + 0.1, 12)
   expect(importance['2']).toBeCloseTo(0.2 + 0.2, 12)
@@ -55,19 +55,19 @@ test('no agreement: the ranker keeps two agents by their index, and importance f
   expect(importance['4']).toBeCloseTo(0.5 + 0.4 + 0.4, 12)
 })
 
-test('a ranking that cannot be read is recorded; without agreement the most frequent last answer counts', async () => {
+test('an unreadable ranking is recorded; without agreement the most frequent last answer counts', async () => {
   const { answer, execution, calls } = await runOrganisation(dylan, {}, (call) =>
     call.who === 'ranker' ? 'the first two' : call.hears.length === 0 ? agentOf(call) : 20 + agentOf(call),
   )
   expect(execution.notes!['unreadable ranking']).toBe(true)
   expect(calls.filter(({ who }) => who === 'ranker')).toHaveLength(1)
   const last = calls.slice(-2)
-  // Two different answers: the first of them in the layer's order.
+  // Two different answers: the first in the layer's order counts.
   expect(last.map((call) => String(20 + agentOf(call)))).toContain(answer)
   expect(execution.failures.map(({ role }) => role)).toEqual(['ranker'])
 })
 
-test('the fourth is asked only if the first three do not agree', async () => {
+test('the fourth is asked only if the first three disagree', async () => {
   const { calls, answer } = await runOrganisation(dylan, {}, (_, earlier) => (earlier.length === 0 ? 1 : 5))
   // Three of four agree with the fourth reply.
   expect(calls).toHaveLength(4)
@@ -96,7 +96,7 @@ describe('a team selected on a trial', () => {
   const select = (agents: number) =>
     runOrganisation(dylan, { teamSelection: 'paper', trial: work, agents }, () => 3)
 
-  test('by importance summed over its questions, training questions first', async () => {
+  test('ranks by importance summed over its questions, training questions first', async () => {
     keep('test-dylan', 'test', [{ 1: 9 }])
     keep('train-dylan', 'train', [
       { 1: 0.5, 2: 0.2, 3: 0.3, 4: 0 },
@@ -108,7 +108,7 @@ describe('a team selected on a trial', () => {
     expect(asked(calls).sort()).toEqual(['beta 1', 'gamma 2'])
   })
 
-  test('that has too few roles is refused', async () => {
+  test('refuses too few roles', async () => {
     await expect(select(5)).rejects.toThrow('tells the importance of 4 roles; a team of 5 needs as many')
   })
 })

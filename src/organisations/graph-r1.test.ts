@@ -50,7 +50,7 @@ test('without context it recalls facts first; after the last turn it stays unans
   expect(calls[2]!.brief).toEqual({
     turns: [{ think: 'Hm.', query: 'sevens', facts: ['Six sevens are 42.'] }],
   })
-  // In the last turn there is nothing to query any more.
+  // The last turn offers no query.
   expect(Object.keys(model.heard[2]!.message['reply'] as object)).toEqual(['think', 'answer'])
   expect(execution.status).toBe('unanswered')
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { asked, runOrganisation } from '../../test/organisation-run.ts'
 import { graphSearch } from './graph-search.ts'
 
-test('steps, scores of the roles that may come next, a choice of chains, and the chain itself', async () => {
+test('plans steps, scores possible next roles, chooses among chains, and runs the chain', async () => {
   const scores: Record<string, Record<string, number>> = {
     '': { alpha: 1, beta: 5, gamma: 4, delta: 1, omega: 1 },
     beta: { alpha: 3, gamma: 2, delta: 5, omega: 1 },
@@ -25,7 +25,7 @@ test('steps, scores of the roles that may come next, a choice of chains, and the
     'finalizer',
   ])
   expect(calls[1]!.brief).toMatchObject({ steps: ['collect', 'decide'], path: [], step: 'collect' })
-  // beta cannot come twice; omega may still be heard by nobody, yet may come last.
+  // beta cannot occur twice; omega may not be heard by anyone, but may come last.
   expect((calls[2]!.brief!['candidates'] as { role: string }[]).map(({ role }) => role)).toEqual([
     'alpha',
     'gamma',
@@ -56,12 +56,12 @@ test.each([
       ['delta', 'alpha'],
     ],
   ],
-] as const)('a %s search follows the roles that it should', async (strategy, paths) => {
+] as const)('a %s search follows the expected roles', async (strategy, paths) => {
   const scores: Record<string, Record<string, number>> = {
     '': { alpha: 1, beta: 5, gamma: 4, delta: 3, omega: 2 },
     beta: { alpha: 3, gamma: 2, delta: 5, omega: 1 },
     gamma: { alpha: 2, beta: 1, delta: 1, omega: 5 },
-    // None is good: the best is followed.
+    // None is good, so the best is followed.
     delta: { alpha: 2, beta: 1, gamma: 1, omega: 1 },
   }
   const { calls } = await runOrganisation(graphSearch, { strategy, steps: 2 }, ({ who, brief }) => {
@@ -69,12 +69,12 @@ test.each([
     if (who === 'scorer') return { scores: scores[(brief!['path'] as string[]).join()]! }
     return who === 'chooser' ? { choice: 1 } : 1
   })
-  // One path needs no choice.
+  // A single path needs no choice.
   expect(calls.find(({ who }) => who === 'chooser')?.brief?.['paths'] ?? [['beta', 'delta']]).toEqual(paths)
   expect(asked(calls).slice(-3)).toEqual(['beta', 'delta', 'finalizer'])
 })
 
-test('no more search calls than allowed', async () => {
+test('stays within the limit on search calls', async () => {
   const { calls } = await runOrganisation(graphSearch, { steps: 4, calls: 3 }, ({ who }) =>
     who === 'planner'
       ? { steps: ['a', 'b', 'c', 'd'] }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { asked, runOrganisation } from '../../test/organisation-run.ts'
 import { llmDebate } from './llm-debate.ts'
 
-test('three answers, then each again with all three of the round before in view; a vote', async () => {
+test('three answers, then each again with all three of the previous round in view, and a vote', async () => {
   const rounds = new Map<string, number>()
   const { calls, answer, execution } = await runOrganisation(llmDebate, {}, ({ who, hears }) => {
     rounds.set(who, (rounds.get(who) ?? 0) + 1)
@@ -21,7 +21,7 @@ test('three answers, then each again with all three of the round before in view;
   expect([...rounds.values()]).toEqual([2, 2, 2])
 })
 
-test('an answer that cannot be read has no vote', async () => {
+test('an unreadable answer has no vote', async () => {
   const { answer, execution } = await runOrganisation(llmDebate, { rounds: 1 }, ({ who }) =>
     who === 'solver 3' ? 5 : { answer: 17 },
   )
@@ -49,7 +49,7 @@ test('programs that differ are left to the summarizer', async () => {
   expect(agreeing.answer).toBe('5')
 })
 
-test('diversity: roles of the library, or a temperature', async () => {
+test("diversity comes from the library's roles or a temperature", async () => {
   const roles = await runOrganisation(llmDebate, { rounds: 1, diversity: 'roles' }, () => 1)
   expect(asked(roles.calls)).toEqual(['alpha 1', 'beta 2', 'gamma 3'])
   const warm = await runOrganisation(llmDebate, { rounds: 1, diversity: 'temperature' }, () => 1)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { runOrganisation } from '../../test/organisation-run.ts'
 import { selfConsistency } from './self-consistency.ts'
 
-test('direct answers at temperature 0.7, told apart by a number, and a vote without a call', async () => {
+test('direct answers at temperature 0.7, distinguished by a number, and a vote without a call', async () => {
   const said = ['41', '42', '42.0', null, '41', '42']
   const { calls, answer, execution } = await runOrganisation(
     selfConsistency,
@@ -17,7 +17,7 @@ test('direct answers at temperature 0.7, told apart by a number, and a vote with
   expect(execution.usage.calls).toBe(6)
 })
 
-test('of equally frequent answers the first counts; none at all leaves the question unanswered', async () => {
+test('ties go to the first answer; no answers leave the question unanswered', async () => {
   const vote = (said: readonly (string | null)[]) =>
     runOrganisation(
       selfConsistency,
@@ -28,7 +28,7 @@ test('of equally frequent answers the first counts; none at all leaves the quest
   expect((await vote([null, null])).execution.status).toBe('unanswered')
 })
 
-test('its requests are those of the direct path, but for the number', async () => {
+test('its requests are those of the direct path, except for the number', async () => {
   const { model } = await runOrganisation(selfConsistency, { answers: 1 }, () => 1)
   const [{ message, raw }] = model.heard as [(typeof model.heard)[number]]
   expect(message.executor).toEqual({ id: 'direct', role: 'direct', part: 'direct', agent: 1 })

@@ -19,7 +19,7 @@ test('six agents on a ring: each hears itself and two neighbours', async () => {
   expect(answer).toBe('4')
 })
 
-test('any other neighbours', async () => {
+test('other neighbourhoods', async () => {
   const options = { agents: 3, neighbours: [[1, 3]] }
   const { calls } = await runOrganisation(sparseComm, options, ({ who }) => Number(who.split(' ')[1]))
   const second = Object.fromEntries(calls.slice(3).map(({ who, hears }) => [who, hears.length]))

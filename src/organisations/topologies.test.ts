@@ -11,7 +11,7 @@ const edges = (name: Parameters<typeof topology>[0], units: number, id = 'sum') 
   )
 }
 
-test('chain: each hears the one before, the finalizer the last', async () => {
+test('chain: each hears the previous one, the finalizer the last', async () => {
   const { calls, answer } = await runOrganisation(called('chain-topology'), {}, ({ who }) => who.length)
   expect(calls.map(({ who, hears }) => [who, ...hears])).toEqual([
     ['alpha'],
@@ -23,7 +23,7 @@ test('chain: each hears the one before, the finalizer the last', async () => {
   expect(answer).toBe('9')
 })
 
-test('complete: each hears all before; the finalizer hears the sink, or all', async () => {
+test('complete: each hears all previous ones; the finalizer hears the sink, or all', async () => {
   const sinks = await runOrganisation(called('complete-topology'), {}, ({ who }) => who.length)
   expect(sinks.calls.map(({ who, hears }) => [who, ...hears.toSorted()])).toEqual([
     ['alpha'],
@@ -45,13 +45,13 @@ test('tree: heap order, roles from a leaf to the root', async () => {
     ['beta'],
     ['gamma'],
     ['delta', 0],
-    // omega may be heard by nobody, yet may hear beta and gamma.
+    // omega may not be heard by anyone, but may hear beta and gamma.
     ['omega', 1, 2],
     ['alpha', 3],
   ])
 })
 
-test('tree: two are heard by one above them, and the root speaks last', async () => {
+test('tree: a parent hears its children, and the root speaks last', async () => {
   // Heap of four: 0 hears 1 and 2, 1 hears 3. alpha is 3, beta 2, gamma 1, delta 0.
   const { calls, answer } = await runOrganisation(called('tree-topology'), {}, ({ who }) => who.length)
   expect(calls.map(({ who, hears }) => [who, ...hears.toSorted()])).toEqual([
@@ -64,7 +64,7 @@ test('tree: two are heard by one above them, and the root speaks last', async ()
   expect(answer).toBe('9')
 })
 
-test('random: who hears whom is drawn unit by unit, for every earlier one', async () => {
+test('random: each unit draws which earlier ones it hears', async () => {
   const random = deriveRandom(1, 'random-topology', 'sum')
   const roles = ['alpha', 'beta', 'gamma', 'delta']
   const heard = roles.map((_, unit) => roles.slice(0, unit).filter(() => random.uniform() < 0.5))
@@ -75,10 +75,10 @@ test('random: who hears whom is drawn unit by unit, for every earlier one', asyn
     expect(asked.get(role)).toEqual(heard[unit]!.map(said).toSorted())
   const sinks = roles.filter((role) => !heard.flat().includes(role))
   expect(asked.get('finalizer')).toEqual(sinks.map(said).toSorted())
-  // Something was drawn, and something was not.
+  // Some edges were drawn, and some were not.
   expect(heard.flat().length % 6).toBeGreaterThan(0)
   expect(calls).toHaveLength(5)
-  // Whoever is heard has spoken before.
+  // Units hear only earlier ones.
   const place = new Map(calls.map(({ who }, at) => [who, at]))
   for (const [unit, role] of roles.entries())
     for (const one of heard[unit]!) expect(place.get(one)).toBeLessThan(place.get(role)!)
@@ -86,7 +86,7 @@ test('random: who hears whom is drawn unit by unit, for every earlier one', asyn
   expect(answer).toBe('9')
 })
 
-test('random: drawn by seed and question, the same again', async () => {
+test('random: reproducible by seed and question', async () => {
   expect(await edges('Random', 5)).toEqual(await edges('Random', 5))
   const drawn = await Promise.all(Array.from({ length: 200 }, (_, id) => edges('Random', 4, `q${id}`)))
   const heard = drawn.flat().reduce((count, [, ...predecessors]) => count + predecessors.length, 0)
@@ -94,7 +94,7 @@ test('random: drawn by seed and question, the same again', async () => {
   expect(Math.abs(heard / (200 * 6) - 0.5)).toBeLessThan(0.05)
 })
 
-test('edges that types forbid are left out and told, roles cycle, and sizes depend on the questions', async () => {
+test('edges that types forbid are dropped and reported, roles cycle, and sizes depend on the questions', async () => {
   const { about, calls, execution } = await runOrganisation(
     called('complete-topology'),
     { units: 7 },

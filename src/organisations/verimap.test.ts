@@ -7,7 +7,7 @@ import { verimap } from './verimap.ts'
 
 const plan = (check: object) => ({
   subtasks: [
-    // Not in their order: the second needs the first.
+    // Out of order: the second needs the first.
     { id: 'add', instruction: 'Multiply.', inputs: ['factors'], outputs: ['product'], checks: [check] },
     {
       id: 'read',
@@ -21,7 +21,7 @@ const plan = (check: object) => ({
 })
 
 describe('criteria', () => {
-  test('subtasks in the order of their inputs, each verified', async () => {
+  test('runs subtasks in the order of their inputs, each verified', async () => {
     const { calls, answer, execution } = await runOrganisation(verimap, {}, ({ who, brief }) => {
       if (who === 'planner') return plan({ criterion: 'a number' })
       if (who === 'verifier') return { passed: true, advice: '' }
@@ -40,7 +40,7 @@ describe('criteria', () => {
     expect(execution.usage.calls).toBe(5)
   })
 
-  test('three tries with the feedback, then another plan from the traces, then the last answer', async () => {
+  test('three tries with feedback, then a new plan from the traces, then the last answer', async () => {
     const { calls, answer, execution } = await runOrganisation(verimap, { plans: 2 }, ({ who, brief }) => {
       if (who === 'planner') return plan({ criterion: 'a number' })
       if (who === 'verifier')
@@ -58,7 +58,7 @@ describe('criteria', () => {
     expect(execution.notes).toEqual({ plans: 2 })
   })
 
-  test('a plan that waits for itself is repaired once; without a plan there is no answer', async () => {
+  test('a circular plan is repaired once; without a plan there is no answer', async () => {
     const circle = {
       ...plan({ criterion: 'x' }),
       subtasks: [{ id: 'a', instruction: 'A', inputs: ['b'], outputs: ['b'], checks: [{ criterion: 'x' }] }],

@@ -38,7 +38,7 @@ function job(index: number, change: Partial<ConstructionJob> = {}): Construction
 const jobs = (count: number, change: (index: number) => Partial<ConstructionJob> = () => ({})) =>
   Array.from({ length: count }, (_, index) => job(index, change(index)))
 
-/** Every step starts from the graph that the one before left, and the last is STOP. */
+/** Every step starts from the previous step's graph, and the last is STOP. */
 function expectReplay({ graph, steps }: Construction): void {
   let built = AgentGraph.empty
   for (const [index, step] of steps.entries()) {
@@ -50,7 +50,7 @@ function expectReplay({ graph, steps }: Construction): void {
   expect(built).toEqual(graph)
 }
 
-test('the steps replay to the graph and end with STOP, also at the limit', () => {
+test('the steps replay to the graph and end with STOP, even at the limit', () => {
   const built = constructGraphs(tinyPolicy(options), jobs(100))
   for (const construction of built) expectReplay(construction)
   const sizes = built.map(({ graph }) => graph.size)
@@ -75,7 +75,7 @@ test.each(['mixed', 'all-atomic', 'all-group'] as Restriction[])(
   },
 )
 
-test('where nothing can be added the graph is empty', () => {
+test('if nothing can be added, the graph is empty', () => {
   // Depth 1 has no room for a group.
   const shallow = tinyPolicy(tinyOptions({ ...space, maxDepth: 1 }))
   const [built] = constructGraphs(shallow, [job(1, { restriction: 'all-group' })])
@@ -86,7 +86,7 @@ test('where nothing can be added the graph is empty', () => {
   expect(constructGraphs(shallow, [])).toEqual([])
 })
 
-describe('a graph depends on its own job alone', () => {
+describe('a graph depends only on its own job', () => {
   test('the same job gives the same graph, steps and masks', () => {
     const build = () =>
       constructGraphs(
@@ -101,7 +101,7 @@ describe('a graph depends on its own job alone', () => {
     expect(other.map(({ graph }) => graph)).not.toEqual(build().map(({ graph }) => graph))
   })
 
-  test.each([4, 19])('alone or in a batch of 64 of every kind (H = %i)', (hidden) => {
+  test.each([4, 19])('alone or in a mixed batch of 64 (H = %i)', (hidden) => {
     const sized = { ...options, dimensions: { ...options.dimensions, hidden } }
     const policy = tinyPolicy(sized, tinyParameters(sized, 1, 0.4))
     const mixed = () =>
@@ -116,8 +116,9 @@ describe('a graph depends on its own job alone', () => {
     expect(together.some(({ graph }) => graph.size === 3)).toBe(true)
   })
 
-  test('to the last bit of its probabilities, whoever shares its batch', () => {
-    // Sampling would hide a last bit. So the draw that just turns the second decision into STOP is sought by bisection.
+  test('to the last bit of its probabilities, whatever else is in the batch', () => {
+    // Sampling would hide the last bit, so bisect for the draw that just turns the second decision into
+    // STOP.
     const policy = tinyPolicy(options)
     const second = (others: ConstructionJob[], uniform: number) => {
       const draws = [0, 0, uniform]
@@ -139,7 +140,7 @@ describe('a graph depends on its own job alone', () => {
     expect(threshold(() => jobs(3, () => ({ dropout: true })))).toBe(alone)
   })
 
-  test('one job object may be listed twice: its draws then go on', () => {
+  test('a job may be listed twice and continues its draws', () => {
     const shared = job(5)
     const [first, second] = constructGraphs(tinyPolicy(options), [shared, shared])
     expectReplay(first!)
@@ -148,7 +149,7 @@ describe('a graph depends on its own job alone', () => {
 })
 
 describe('dropout', () => {
-  test('drops a tenth of the entries, of every unit anew at every decision', () => {
+  test('drops a tenth of the entries, anew for every unit and decision', () => {
     const built = constructGraphs(
       tinyPolicy(options),
       jobs(400, () => ({ dropout: true })),
@@ -172,7 +173,7 @@ describe('dropout', () => {
     expect(Math.abs(kept / all - 0.9)).toBeLessThan(4 * Math.sqrt((0.9 * 0.1) / all))
   })
 
-  test('of another rate drops that much; without it nothing is recorded', () => {
+  test('of another rate drops that share; without dropout nothing is recorded', () => {
     const policy = tinyPolicy({ ...options, dropoutRate: 0.5 })
     const [masked, plain] = [true, false].map((dropout) =>
       constructGraphs(
@@ -189,7 +190,7 @@ describe('dropout', () => {
   })
 })
 
-test('after a change of the weights graphs are those of a fresh policy with the same weights', () => {
+test('after a weight change, graphs match those of a new policy with the same weights', () => {
   const policy = tinyPolicy(options)
   const kinds = () => jobs(40, (index) => ({ dropout: index % 2 === 0 }))
   const before = constructGraphs(policy, kinds())
@@ -202,7 +203,7 @@ test('after a change of the weights graphs are those of a fresh policy with the 
   expect(constructGraphs(policy, kinds())).toEqual(before)
 })
 
-test('a frozen copy keeps its weights, and the two do not disturb each other', () => {
+test('a frozen copy keeps its weights, and the two are independent', () => {
   const policy = tinyPolicy(options)
   const frozen = policy.freeze()
   const before = constructGraphs(frozen, jobs(20))
@@ -213,7 +214,7 @@ test('a frozen copy keeps its weights, and the two do not disturb each other', (
   expect(moved).not.toEqual(before)
 })
 
-test('building leaves no memory behind', () => {
+test('building leaks no memory', () => {
   const policy = tinyPolicy(options)
   constructGraphs(policy, jobs(64))
   const mark = policy.workspace.mark()
@@ -235,7 +236,7 @@ test('without random numbers every choice is the most probable one', () => {
   expect(sizes.size).toBeGreaterThan(1)
 })
 
-test('what cannot be built is refused, and the policy goes on working', () => {
+test('an invalid job is refused, and the policy keeps working', () => {
   const policy = tinyPolicy(options)
   const good = constructGraphs(policy, [job(1)])
   const broken = (change: Partial<ConstructionJob>) => () => constructGraphs(policy, [job(1, change)])
@@ -245,7 +246,7 @@ test('what cannot be built is refused, and the policy goes on working', () => {
   expect(constructGraphs(policy, [job(1)])).toEqual(good)
 })
 
-/** `job(index)` as it is ordered from a builder. */
+/** `job(index)` as requested from a builder. */
 const order = (index: number): GraphOrder => ({
   ...{ query: numbersLike(3, index, 1), restriction: 'mixed', temperature: 2 },
   draws: [9, 'job', index],
@@ -255,7 +256,7 @@ const orders = (count: number) => Array.from({ length: count }, (_, index) => or
 test.for([
   { name: 'in a batch', builder: constructionBatch },
   { name: 'in a thread', builder: constructionThread },
-])('graphs ordered at the same time are the same as if built one by one: $name', async ({ builder }) => {
+])('graphs requested concurrently equal those built one by one: $name', async ({ builder }) => {
   const policy = tinyPolicy(options)
   const build = builder(policy)
   const together = await Promise.all(orders(40).map(build))
@@ -266,7 +267,7 @@ test.for([
   expect(await build(order(3))).toEqual(together[3])
 })
 
-test('a thread that cannot start rejects what is ordered from it', async () => {
+test('a thread that cannot start rejects its requests', async () => {
   const policy = tinyPolicy(options)
   const broken = { ...policy, options: { ...policy.options, vectors: [] }, parameters: policy.parameters }
   const build = constructionThread(broken as unknown as ConstructionPolicy)

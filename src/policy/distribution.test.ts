@@ -15,7 +15,7 @@ interface Place {
   readonly graph: AgentGraph
 }
 
-/** Logits that fit a place; those of masked branches too, though nobody may read them. */
+/** Logits for a place, including masked branches, which nothing may read. */
 function drawLogits({ space, graph }: Place, seed: number, spread = 1): Logits {
   const random = deriveRandom(seed, 'logits')
   const logits = emptyLogits(space.roles.roles.length, graph.size)
@@ -57,7 +57,7 @@ const place: Place = {
   ]),
 }
 
-test('it is a distribution over whole actions, with their entropy and divergence', () => {
+test('it is a distribution over whole actions, with the right entropy and divergence', () => {
   fc.assert(
     fc.property(arbitraryConstruction, arbitraryTemperature, arbitrarySeed, (place, temperature, seed) => {
       const own = distributionAt(place, drawLogits(place, seed), temperature)
@@ -79,7 +79,7 @@ test('it is a distribution over whole actions, with their entropy and divergence
   )
 })
 
-test('the parts multiply to the whole, in whatever order they are asked for', () => {
+test('the parts multiply to the whole, in any order of asking', () => {
   const logits = drawLogits(place, 4)
   const own = distributionAt(place, logits, 1.7)
   for (const action of legalActions(place.graph, place.space)) {
@@ -149,7 +149,7 @@ test('the gradient agrees with finite differences', () => {
           weights.divergence * klDivergence(own, reference) -
           weights.entropy * entropy(own)
         const scale = 0.25
-        // Gradients are added to what is there.
+        // Gradients are added to the existing ones.
         const gradient = emptyLogits(place.space.roles.roles.length, place.graph.size)
         for (const level of Object.values(gradient) as Float64Array[]) level.fill(10)
         const policy = distributionAt(place, logits, temperature)
@@ -174,7 +174,7 @@ test('the gradient agrees with finite differences', () => {
 })
 
 describe('sampling', () => {
-  test('frequencies are the probabilities', () => {
+  test('frequencies match the probabilities', () => {
     const own = distributionAt(place, drawLogits(place, 11), 1.5)
     const actions = legalActions(place.graph, place.space)
     const keys = new Map(actions.map((action, index) => [JSON.stringify(action), index]))
@@ -249,7 +249,7 @@ describe('sampling', () => {
     }
   })
 
-  test('without random numbers the most probable is taken at each choice', () => {
+  test('without random numbers each choice is the most probable', () => {
     fc.assert(
       fc.property(arbitraryConstruction, arbitrarySeed, (place, seed) => {
         const own = distributionAt(place, drawLogits(place, seed))
@@ -269,7 +269,7 @@ describe('sampling', () => {
     )
   })
 
-  test('where nothing is a number nothing is drawn', () => {
+  test('NaN logits are refused', () => {
     const logits = drawLogits(place, 3)
     logits.roles.fill(Number.NaN)
     expect(() => distributionAt(place, logits).sample(deriveRandom(1))).toThrow('not finite')
@@ -302,7 +302,7 @@ test('an illegal action has log-probability −∞', () => {
   for (const impossible of [
     add('alone', 'group', []),
     add('grouped', 'atomic', []),
-    // Unit 1 is a `grouped`, whose output does not fit `alone`; unit 2 ends too deep for a group.
+    // Unit 1 is a `grouped`, whose output does not fit `alone`; unit 2 is too deep for a group.
     add('alone', 'atomic', [1]),
     add('both', 'group', [2]),
     add('both', 'atomic', [3]),
@@ -312,12 +312,12 @@ test('an illegal action has log-probability −∞', () => {
   ]) {
     expect(impossible).toBe(Number.NEGATIVE_INFINITY)
   }
-  // Not a neighbour's branch, as a negative index would have it.
+  // Not the neighbouring branch, as a negative index would give.
   expect(add('alone', 'neither' as 'atomic', [])).toBe(Number.NEGATIVE_INFINITY)
   expect(() => add('nobody', 'atomic', [])).toThrow("no role 'nobody'")
 })
 
-test('with every unit placed STOP has probability one', () => {
+test('with all units placed, STOP has probability one', () => {
   const full = { ...place, space: { ...place.space, maxUnits: 3 } }
   const own = distributionAt(full, drawLogits(full, 2))
   expect(own.logProbability({ type: 'stop' })).toBe(0)
@@ -329,7 +329,7 @@ test('with every unit placed STOP has probability one', () => {
   expect(own.logProbability(action)).toBe(Number.NEGATIVE_INFINITY)
 })
 
-test('a temperature that is not above zero is refused', () => {
+test('a temperature of zero or below is refused', () => {
   for (const temperature of [0, -1, Number.NaN])
     expect(() => distributionAt(place, drawLogits(place, 1), temperature)).toThrow('must be above 0')
 })

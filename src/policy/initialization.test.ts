@@ -17,7 +17,10 @@ function draw(
   )
 }
 
-/** What PyTorch's constructors draw, by layer: the bound of a uniform, the deviation of a normal, or constants. */
+/**
+ * What PyTorch's constructors draw per layer: the bound of a uniform, the deviation of a normal, or
+ * constants.
+ */
 function expectedDraw(name: string): { uniform: number } | { normal: number } | { constant: number } {
   const { semantic: S, hidden: H } = dimensions
   const fanIn: Record<string, number> = {
@@ -51,14 +54,14 @@ function expectedDraw(name: string): { uniform: number } | { normal: number } | 
 
 const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** Several seeds together, so that the small tensors say something too. */
+/** Several seeds combined, so that small tensors have enough samples. */
 const seeds = Array.from({ length: 12 }, (_, seed) => draw(seed))
 
-test('it draws every tensor of the network, in its shape', () => {
+test('draws every tensor of the network in its shape', () => {
   expect(() => assertParameters(initializeParameters(dimensions, 1), dimensions)).not.toThrow()
 })
 
-test.each([...parameterShapes(dimensions).keys()])('%s is distributed as PyTorch’s default', (name) => {
+test.each([...parameterShapes(dimensions).keys()])('%s is distributed like PyTorch’s default', (name) => {
   const values = seeds.flatMap((seed) => seed.get(name)!.data)
   const expected = expectedDraw(name)
   if ('constant' in expected) {
@@ -81,7 +84,7 @@ test.each([...parameterShapes(dimensions).keys()])('%s is distributed as PyTorch
   }
 })
 
-test('no two tensors, rows or seeds share their draws', () => {
+test('tensors, rows and seeds have separate draws', () => {
   const tensors = draw(3)
   const first = (name: string) => tensors.get(name)!.data.slice(0, 40)
   expect(first('input_proj.weight')).not.toEqual(first('predecessor_proj.weight'))
@@ -92,7 +95,7 @@ test('no two tensors, rows or seeds share their draws', () => {
   expect(draw(4).get('empty_graph')).not.toEqual(tensors.get('empty_graph'))
 })
 
-test('the draw of one seed is this one, on every machine', () => {
+test('the draw of a seed is the same on every machine', () => {
   const digest = createHash('sha256')
   for (const [name, { shape, data }] of initializeParameters(dimensions, 7)) {
     digest.update(`${name} ${shape} `)

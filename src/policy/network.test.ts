@@ -33,7 +33,7 @@ interface State {
 
 const { values: close, saturated } = tolerances.float32
 
-/** Puts one state to both networks and says where they part. */
+/** Evaluates one state on both networks and lists the differences. */
 function differences(
   options: PlainNetworkOptions,
   weights: readonly [policy: PlainParameters, reference: PlainParameters],
@@ -83,7 +83,7 @@ function differences(
   return comparison.differences
 }
 
-/** A state of a situation, with a dropout mask or without. */
+/** A state of a situation, with or without a dropout mask. */
 const arbitraryState = arbitrarySituation.chain((situation) =>
   fc.record({
     situation: fc.constant(situation),
@@ -97,7 +97,7 @@ const arbitraryState = arbitrarySituation.chain((situation) =>
   }),
 )
 
-// The seeds of these properties are fixed: a state of bad luck may always be found that float32 cannot hold.
+// The seeds of these properties are fixed: some unlucky state always exceeds float32 precision.
 describe('agrees with its plain twin', () => {
   const compareAll = (spread: number, tolerance: Tolerance, seed: number, gain?: number) =>
     fc.assert(
@@ -119,7 +119,7 @@ describe('agrees with its plain twin', () => {
 
   test('with a gain on the frozen vectors', () => compareAll(0.5, close, 3, 8))
 
-  test('in any saturated state, where everything stays finite', () => compareAll(12, saturated, 2))
+  test('in any saturated state, with finite values', () => compareAll(12, saturated, 2))
 
   test('at the paper’s dimensions with its 14 roles', () => {
     const space = {
@@ -191,7 +191,7 @@ test.each([
   { hidden: 4, dropout: true },
   { hidden: 19, dropout: false },
   { hidden: 19, dropout: true },
-])('a batch of graphs of all sizes gives what each gives alone, bit for bit: %o', ({ hidden, dropout }) => {
+])('graphs of any size give bit-identical results alone and in a batch: %o', ({ hidden, dropout }) => {
   const policy = tinyPolicy({ ...options, dimensions: { ...options.dimensions, hidden } })
   const graphs = manyGraphs(tinyPolicy(options), 70)
   expect(new Set(graphs.map(({ size }) => size)).size).toBeGreaterThanOrEqual(4)
@@ -219,7 +219,7 @@ test.each([
   })
 })
 
-test('states with and without a mask may meet in one batch', () => {
+test('states with and without a mask may share a batch', () => {
   const policy = tinyPolicy(options)
   const graph = AgentGraph.of([{ role: 'alone', realization: 'atomic', predecessors: [] }])
   const keeps = [null, [Uint8Array.of(1, 0, 1, 1)], null]
@@ -240,7 +240,7 @@ test('states with and without a mask may meet in one batch', () => {
   })
 })
 
-test('asking leaves no trace: memory and answers stay the same', () => {
+test('evaluation has no side effects: memory and answers stay the same', () => {
   const policy = tinyPolicy(options)
   const graph = manyGraphs(policy, 40).find(({ size }) => size === 3)!
   const mark = policy.workspace.mark()
@@ -250,7 +250,7 @@ test('asking leaves no trace: memory and answers stay the same', () => {
   expect(policy.workspace.mark()).toBe(mark)
 })
 
-test('a gain is as if the vectors of roles and question had been multiplied before', () => {
+test('a gain equals multiplying the vectors of roles and question beforehand', () => {
   const gain = 4
   const query = numbersLike(3, 1, 1)
   const graph = manyGraphs(tinyPolicy(options), 40).find(({ size }) => size === 3)!
@@ -270,7 +270,7 @@ test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('a gain of %s is refuse
   expect(() => tinyPolicy({ ...options, gain })).toThrow(`The gain is ${gain}`)
 })
 
-test('a restriction masks, but the embedding that it excludes is still read', () => {
+test('a restriction only masks: the excluded embedding is still read', () => {
   const policy = tinyPolicy(options)
   const free = policy.inspect(numbersLike(3, 1, 1), AgentGraph.empty)
   const restricted = policy.inspect(numbersLike(3, 1, 1), AgentGraph.empty, { restriction: 'all-atomic' })
@@ -278,7 +278,7 @@ test('a restriction masks, but the embedding that it excludes is still read', ()
   expect([...restricted.masks.realizations]).toEqual([1, 0, 1, 0, 0, 0])
 })
 
-describe('what does not fit is refused', () => {
+describe('mismatched input is refused', () => {
   const policy = tinyPolicy(options)
   const query = numbersLike(3, 1, 1)
   const unit = { role: 'alone', realization: 'atomic', predecessors: [] } as const
@@ -292,7 +292,7 @@ describe('what does not fit is refused', () => {
     expect(() => inspect([{ ...unit, role: 'grouped' }])).toThrow('no atomic realization')
   })
 
-  test('a graph beyond the tables, also where no masks are asked for', () => {
+  test('a graph beyond the tables, even when no masks are needed', () => {
     const graph = AgentGraph.of([unit, unit, unit, unit, unit])
     const decide = () =>
       policy.decide(policy.prepareQueries([query], { dropout: false }), [
@@ -313,7 +313,7 @@ describe('what does not fit is refused', () => {
     )
   })
 
-  test('and what is refused leaves no trace', () => {
+  test('refusals leave no trace', () => {
     const mark = policy.workspace.mark()
     expect(() => inspect([unit], [])).toThrow()
     expect(policy.workspace.mark()).toBe(mark)

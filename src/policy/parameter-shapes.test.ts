@@ -13,7 +13,7 @@ test('the paper’s dimensions give the paper’s network', () => {
   expect(values.reduce((a, b) => a + b)).toBe(2_336_261)
 })
 
-test('parameters that do not fit are refused by name', () => {
+test('mismatched parameters are refused by name', () => {
   const small = { semantic: 2, hidden: 3, maxUnits: 2, maxDepth: 1 }
   const fitting = () =>
     new Map(

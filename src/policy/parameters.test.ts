@@ -8,19 +8,19 @@ const dimensions = { semantic: 3, hidden: 5, maxUnits: 2, maxDepth: 4 }
 const values = initializeParameters(dimensions, 1)
 const place = (frozen = false) => new PolicyParameters(new Workspace(), dimensions, { frozen })
 
-test('what is written is read, tensor by tensor', () => {
+test('written values read back, tensor by tensor', () => {
   const parameters = place()
   parameters.write(values)
   expect(parameters.read()).toEqual(values)
   expect([...parameters.names]).toEqual([...parameterShapes(dimensions).keys()])
 })
 
-test('the tensors lie one after the other and fill the block', () => {
+test('the tensors are contiguous and fill the block', () => {
   const parameters = place()
   parameters.write(values)
   const { workspace, block } = parameters
   expect([...workspace.values(block)]).toEqual([...values.values()].flatMap(({ data }) => Array.from(data)))
-  // A gradient belongs to the same place of the block as its weight.
+  // A gradient sits at the same place in its block as its weight.
   for (const name of parameters.names) {
     const tensor = parameters.tensor(name)
     expect(tensor.gradient - block.gradient).toBe(tensor.data - block.data)
@@ -33,7 +33,7 @@ test('the tensors lie one after the other and fill the block', () => {
   expect(sum).toBe(15)
 })
 
-test('copies are copies', () => {
+test('copies are independent', () => {
   const parameters = place()
   parameters.write(values)
   parameters.read().get('empty_graph')!.data.fill(9)
@@ -46,7 +46,7 @@ test('frozen parameters have no gradients', () => {
   for (const name of parameters.names) expect(parameters.tensor(name).gradient).toBe(0)
 })
 
-test('the version grows with every change', () => {
+test('the version increases with every change', () => {
   const parameters = place()
   const seen = [parameters.version]
   parameters.write(values)
@@ -58,7 +58,7 @@ test('the version grows with every change', () => {
   expect(parameters.version).toBe(seen.at(-1))
 })
 
-test('the block is shared out among the matrices and the rest, with nothing left over or counted twice', () => {
+test('matrices and the rest partition the block', () => {
   const parameters = place()
   const { matrices, others } = parameters.parts
   const counts = new Int32Array(parameters.block.columns)
@@ -73,7 +73,7 @@ test('the block is shared out among the matrices and the rest, with nothing left
     expect(others).toContain(parameters.tensor(name))
 })
 
-describe('values that are not exactly those of the network are refused and change nothing', () => {
+describe('values that do not match the network are refused and change nothing', () => {
   const refuse = (
     change: (tensors: Map<string, { shape: readonly number[]; data: ArrayLike<number> }>) => void,
   ) => {
@@ -93,26 +93,26 @@ describe('values that are not exactly those of the network are refused and chang
     return message
   }
 
-  test('a tensor is missing', () => {
+  test('a missing tensor', () => {
     expect(refuse((tensors) => tensors.delete('gru.bias_hh'))).toBe(
       "Policy parameter 'gru.bias_hh': it is missing.",
     )
   })
 
-  test('a tensor is unknown', () => {
+  test('an unknown tensor', () => {
     expect(refuse((tensors) => tensors.set('extra', { shape: [1], data: [0] }))).toContain(
       "'extra': the network has no such tensor",
     )
   })
 
-  test('a shape is another', () => {
+  test('another shape', () => {
     const transposed = { shape: [3, 5], data: new Float32Array(15) }
     expect(refuse((tensors) => tensors.set('semantic_proj.weight', transposed))).toContain(
       'its shape is [3,5], but [5,3] is needed',
     )
   })
 
-  test('values are too few', () => {
+  test('too few values', () => {
     const short = { shape: [5], data: new Float32Array(4) }
     expect(refuse((tensors) => tensors.set('empty_graph', short))).toContain(
       'it has 4 values, but 5 are needed',

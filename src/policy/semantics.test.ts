@@ -12,7 +12,7 @@ const vectors: RoleVectors[] = [
   { role: [7, 8], atomic: [9, 10], group: null },
 ]
 
-test('vectors lie in branch order, with zeros for what a role lacks', () => {
+test('vectors are in branch order, with zeros for missing realizations', () => {
   const workspace = new Workspace()
   const { roles, branches } = placeSemantics(workspace, space, vectors, 2, 1)
   expect([...workspace.values(roles)]).toEqual([1, 2, 7, 8])
@@ -20,14 +20,14 @@ test('vectors lie in branch order, with zeros for what a role lacks', () => {
   expect([roles.gradient, branches.gradient]).toEqual([0, 0])
 })
 
-test('a gain multiplies them, and what a role lacks stays zero', () => {
+test('a gain multiplies them, and zeros stay zero', () => {
   const workspace = new Workspace()
   const { roles, branches } = placeSemantics(workspace, space, vectors, 2, 2.5)
   expect([...workspace.values(roles)]).toEqual([2.5, 5, 17.5, 20])
   expect([...workspace.values(branches)]).toEqual([7.5, 10, 12.5, 15, 22.5, 25, 0, 0])
 })
 
-test('vectors that do not fit the library are refused by role', () => {
+test('vectors that do not match the library are refused by role', () => {
   const place =
     (given: RoleVectors[], semantic = 2) =>
     () =>

@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compareCodePoints } from './code-point-order.ts'
 
-// Built of code points rather than units, so that lone surrogates and the range above them are common.
+// Built from code points rather than units, so that lone surrogates and the range above them are common.
 const codePoint = fc.oneof(
   fc.constantFrom(0x41, 0x61, 0xd800, 0xdbff, 0xdc00, 0xdfff, 0xe000, 0xffff, 0x10000, 0x10ffff),
   fc.integer({ min: 0, max: 0x10ffff }),
 )
 const text = fc.array(codePoint, { maxLength: 6 }).map((points) => String.fromCodePoint(...points))
 
-/** The slow twin: compares the lists of code points. */
+/** The slow twin: compares lists of code points. */
 function slowly(a: string, b: string): number {
   const [left, right] = [[...a], [...b]].map((list) => list.map((character) => character.codePointAt(0)!))
   for (let i = 0; i < Math.min(left!.length, right!.length); i += 1)

@@ -62,12 +62,12 @@ describe('JSON as Python reads it', () => {
   ])('not %s', (text) => expect(parsePythonJson(text)).toBeUndefined())
 })
 
-test('JSON that is nested too deep for Python is none', () => {
+test('JSON nested too deep for Python is refused', () => {
   expect(parsePythonJson(`${'['.repeat(900)}${']'.repeat(900)}`)).toBeDefined()
   expect(parsePythonJson(`${'['.repeat(1000)}${']'.repeat(1000)}`)).toBeUndefined()
 })
 
-// Values that a program returns, and values that a test expects; each pair is compared by both languages.
+// Returned values and expected values; each pair is compared by both languages.
 const returned = [
   'None',
   'True',
@@ -193,8 +193,8 @@ def verdicts(source, texts):
     return [eval(source) == json.loads(text) for text in texts]
 `
 
-test('equality is that of Python, for each returned value and each expected one', async () => {
-  // All cases are one job, which may take its time.
+test('equality matches Python for every pair of returned and expected values', async () => {
+  // All cases are one job, which may take a while.
   await new SandboxPool({ infrastructureSeconds: 600 }).job(undefined, async (job) => {
     const sandbox = await job.open()
     const call = async (entry: string, ...given: unknown[]) => {
@@ -211,7 +211,7 @@ test('equality is that of Python, for each returned value and each expected one'
       const items = ours.map((equal) => ({ kind: 'bool', value: equal }))
       expect({ source, verdicts: { kind: 'list', items } }).toEqual({ source, verdicts: theirs })
     }
-    // Objects with an opinion of their own on equality are compared as what they hold.
+    // Objects with a custom __eq__ are compared by their contents.
     for (const [source, held] of opinionated) {
       const value = await call('value', source)
       const equal = expectedTexts.filter((text) => equalsExpected(value, parsePythonJson(text)!))
@@ -220,7 +220,7 @@ test('equality is that of Python, for each returned value and each expected one'
   })
 })
 
-test('whatever a program writes by hand is plain data or refused, never an exception', () => {
+test('hand-written output is plain data or refused, never an exception', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.jsonValue({ maxDepth: 3 }), (tagged, expected) => {
       const value = decodePlain(tagged)
@@ -241,7 +241,7 @@ test('whatever a program writes by hand is plain data or refused, never an excep
   )
 })
 
-test('a number of absurd length equals nothing, and is not worked out', () => {
+test('an absurdly long number equals nothing and is not evaluated', () => {
   const zeros = '0'.repeat(1_000_000)
   const numbers = [
     ['i', `0x${zeros}1`],
@@ -255,7 +255,7 @@ test('a number of absurd length equals nothing, and is not worked out', () => {
   for (const value of values) expect(equalsExpected(value, { kind: 'int', value: 1n })).toBe(false)
 })
 
-test('a dictionary with the same key twice equals nothing', () => {
+test('a dictionary with a duplicate key equals nothing', () => {
   const value = decodePlain(['d', 'a', 1, 'a', 1])!
   expect(equalsExpected(value, parsePythonJson('{"a": 1}')!)).toBe(false)
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { numpyRound, pythonFixed, pythonFloatText, pythonNumberText, pythonRound } from './float.ts'
 
-test('floats are written as Python writes them', () => {
+test('floats are printed like Python does', () => {
   const texts = [2019, 0.1, 1e15, 1e16, 1e22, 0.0001, 0.00001, 1.5e-7, 5e-324, -0, 123456789.125].map(
     pythonFloatText,
   )
@@ -22,7 +22,7 @@ test('floats are written as Python writes them', () => {
   expect([Infinity, -Infinity, NaN].map(pythonFloatText)).toEqual(['inf', '-inf', 'nan'])
 })
 
-test('a JSON number is an integer or a float by how it is written', () => {
+test('a JSON number is an integer or a float depending on its spelling', () => {
   expect(['2', '2.0', '-0', '1e3', '123456789012345678901234567890'].map(pythonNumberText)).toEqual([
     '2',
     '2.0',
@@ -32,8 +32,8 @@ test('a JSON number is an integer or a float by how it is written', () => {
   ])
 })
 
-test('ties go to even on the exact value of the double', () => {
-  // toFixed gives 0.13, and 1.005 lies below its decimal.
+test('ties round to even on the exact value of the double', () => {
+  // toFixed gives 0.13, and 1.005 is stored below its decimal value.
   expect([0.125, 0.375, 1.005, 2.675, -0.125].map((value) => pythonFixed(value, 2))).toEqual([
     '0.12',
     '0.38',
@@ -63,7 +63,7 @@ test('a float rounds to the double nearest to its decimal', () => {
   expect(Object.is(pythonRound(-0.001, 2), -0)).toBe(true)
 })
 
-test('numpy multiplies before it rounds, and so differs from Python', () => {
+test('numpy multiplies before rounding, and so differs from Python', () => {
   const values = [0.015, 0.025, 0.495, 0.575, 2 / 3]
   expect(values.map((value) => numpyRound(value, 2))).toEqual([0.02, 0.02, 0.5, 0.57, 0.67])
   expect(values.map((value) => pythonRound(value, 2))).toEqual([0.01, 0.03, 0.49, 0.57, 0.67])

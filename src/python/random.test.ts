@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { PythonRandom, poolLimit } from './random.ts'
 
-test('the first doubles of seed 42 are those that Python prints', () => {
+test('the first doubles of seed 42 match Python', () => {
   const random = new PythonRandom(42)
   expect([random.random(), random.random(), random.random()]).toEqual([
     0.6394267984578837, 0.025010755222666936, 0.27502931836911926,
   ])
 })
 
-test('a seed of several words uses all of them', () => {
+test('a multi-word seed uses all its words', () => {
   const seed = 2n ** 100n + 3n
   expect(new PythonRandom(seed).random()).not.toBe(new PythonRandom(seed + 2n ** 64n).random())
   expect(new PythonRandom(seed).random()).toBe(new PythonRandom(-seed).random())
@@ -23,7 +23,8 @@ test('a seed that is not a whole number is refused', () => {
 test('bits of every width come from the same words', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 80n }), fc.integer({ min: 1, max: 53 }), (seed, bits) => {
-      // randrange of a power of two draws one bit more than the value needs and rejects: compare through it.
+      // randrange of a power of two draws one bit more than the value needs and rejects, so compare through
+      // it.
       const wide = new PythonRandom(seed)
       const narrow = new PythonRandom(seed)
       const n = 2 ** (bits - 1)
@@ -32,13 +33,13 @@ test('bits of every width come from the same words', () => {
   )
 })
 
-test('no bits are zero and draw nothing', () => {
+test('zero bits draw nothing', () => {
   const random = new PythonRandom(1)
   expect(random.getrandbits(0)).toBe(0n)
   expect(random.random()).toBe(new PythonRandom(1).random())
 })
 
-test('a sample holds different members of the population', () => {
+test('a sample has distinct members of the population', () => {
   fc.assert(
     fc.property(fc.nat(), fc.nat(400), fc.nat(400), (seed, a, b) => {
       const [k, n] = a < b ? [a, b] : [b, a]
@@ -68,6 +69,6 @@ test('impossible draws are refused', () => {
   expect(() => random.getrandbits(-1)).toThrow(/negative/)
 })
 
-test('the switch between the two sampling ways', () => {
+test('the switch between the two sampling methods', () => {
   expect([5, 6, 21, 22, 85, 86, 341, 342].map(poolLimit)).toEqual([21, 85, 85, 277, 277, 1045, 1045, 4117])
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { asciiDigits, isPythonSpace, pythonSplit, pythonStrip } from './text.ts'
 
-test("white space is Python's: five characters more than JavaScript's, one less", () => {
+test("white space is Python's: five characters more than JavaScript's, one fewer", () => {
   const differing: string[] = []
   for (let code = 0; code <= 0xffff; code += 1)
     if (isPythonSpace(code) !== /\s/.test(String.fromCharCode(code))) differing.push(code.toString(16))

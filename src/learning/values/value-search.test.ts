@@ -96,13 +96,13 @@ test('works with very few questions and evaluations', () => {
   expect(made.flat().length).toBeLessThanOrEqual(12)
 })
 
-test('many evaluations per question are all spent', () => {
+test('a large budget per question is mostly spent', () => {
   const evaluations = 100 * traits.length
   const spent = search({ evaluations, space: { ...space, maxUnits: 3 } }).flat().length
   expect(spent).toBeGreaterThan(0.8 * evaluations)
 })
 
-test('with a limit on tokens it explores and confirms what keeps to it', () => {
+test('with a token limit it explores and confirms graphs within it', () => {
   const made = search({ maxTokens: 2100 })
   const size = (looks: readonly Look[]) =>
     looks.reduce((sum, { graph }) => sum + graph.size, 0) / looks.length

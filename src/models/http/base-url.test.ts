@@ -53,7 +53,7 @@ describe('never', () => {
     'example.com/v1?key=secret',
     'secret',
     'gopher://example.com/?key=secret',
-  ])('%s is not repeated', (url) => {
+  ])('%s is not echoed', (url) => {
     expect(() => checkBaseURL(url)).toThrow(/^(?!.*secret)/)
   })
 })

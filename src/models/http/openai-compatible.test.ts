@@ -36,7 +36,7 @@ afterEach(async () => {
 })
 afterAll(() => server.close())
 
-test('the request on the wire', async () => {
+test('sends this request', async () => {
   server.script()
   const reply = await open({ extraBody: { seed: 7 } }).ask(request)
   expect(reply).toMatchObject({
@@ -123,25 +123,25 @@ describe('every fault, asked once', () => {
     expectNoCanary(reply)
   })
 
-  test.each<Fault>(['wrong_type', 'no_type'])('%s: a completion is an answer all the same', async (fault) => {
+  test.each<Fault>(['wrong_type', 'no_type'])('%s: a completion is still an answer', async (fault) => {
     server.script(fault)
     expect(await open().ask(request)).toMatchObject({ ok: true, text: '{"analysis":"x","answer":"A"}' })
   })
 
   test.each<Fault>(['hang', 'hang_body', 'drip', 'drip_headers'])(
-    '%s: ends by its deadline',
+    '%s: ends at its deadline',
     async (fault) => {
       server.script(fault)
       expect(await open({ deadlineMs: 100 }).ask(request)).toMatchObject({ ok: false, kind: 'timeout' })
     },
   )
 
-  test('an error whose body hangs is still that error', async () => {
+  test('an error with a hanging body is still that error', async () => {
     server.script('hang_error_body')
     expect(await open({ deadlineMs: 100 }).ask(request)).toMatchObject({ kind: 'unauthorized', status: 401 })
   })
 
-  test('nobody listens', async () => {
+  test('nothing is listening', async () => {
     const closed = await FaultServer.start()
     const baseURL = new URL(closed.url)
     await closed.close()
@@ -150,19 +150,19 @@ describe('every fault, asked once', () => {
       ok: false,
       kind: 'network',
       message: expect.stringContaining('ECONNREFUSED'),
-      // So nobody can have charged for it.
+      // So nothing can have been charged.
       unsent: true,
     })
   })
 
-  test("the server's words are kept, without control characters, and Retry-After with them", async () => {
+  test("the server's message is kept without control characters, along with Retry-After", async () => {
     server.script('422', '429_after_7')
     const model = open()
     expect(await model.ask(request)).toMatchObject({ message: 'HTTP 422: invalid parameter', status: 422 })
     expect(await model.ask(request)).toMatchObject({ message: 'HTTP 429: slow down', retryAfter: '7' })
   })
 
-  test('usage is counted on failure too, where the server tells', async () => {
+  test('usage is counted on failure too, if the server reports it', async () => {
     server.script('no_choices')
     const reply = await open().ask(request)
     expect(reply).toMatchObject({ ok: false, usage: { input: server.attempts[0]!.body.length, output: 9 } })
@@ -173,7 +173,7 @@ describe('every fault, asked once', () => {
   })
 })
 
-describe('answers with something to say about them', () => {
+describe('answers with warnings', () => {
   test.each<[Fault, object]>([
     ['gzip', { text: '{"analysis":"x","answer":"A"}', warnings: [] }],
     ['cut_off', { finish: 'length', warnings: [] }],
@@ -189,13 +189,13 @@ describe('answers with something to say about them', () => {
     expect(reply.usage !== undefined).toBe(!fault.includes('usage'))
   })
 
-  test('thinking that was asked for is no surprise', async () => {
+  test('requested thinking is no warning', async () => {
     server.script('thinking')
     const decoding = { ...paperDecoding, thinking: true }
     expect(await open().ask({ ...request, decoding })).toMatchObject({ ok: true, warnings: [] })
   })
 
-  test('usage that never changes is reported', async () => {
+  test('constant usage is reported', async () => {
     server.script()
     server.answer(() => ({ content: '{}', promptTokens: 10, completionTokens: 10 }))
     const model = open()
@@ -222,19 +222,19 @@ describe('cancellation', () => {
     expect(await asked).toMatchObject({ ok: false, kind: 'cancelled' })
   })
 
-  test('before the call: nothing is sent', async () => {
+  test('before the call sends nothing', async () => {
     server.script()
     expect(await open().ask(request, AbortSignal.abort())).toMatchObject({ ok: false, kind: 'cancelled' })
     expect(server.attempts).toEqual([])
   })
 })
 
-test('at a provider that says quota for tokens per minute, it is a rate limit', async () => {
+test('if a provider says quota for tokens per minute, it is a rate limit', async () => {
   server.script('quota_429')
   expect(await open({ quotaIsRate: true }).ask(request)).toMatchObject({ kind: 'rate_limited' })
 })
 
-test('a key goes to its own origin only', async () => {
+test('a key is sent to its own origin only', async () => {
   server.script()
   const model = open({ apiKey: new ApiKey(canary, 'https://api.example.com') })
   await expect(model.ask(request)).rejects.toThrow('is for https://api.example.com')

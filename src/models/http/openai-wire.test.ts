@@ -13,10 +13,10 @@ test.each([
   ['Invalid token. Get one at the console.', 'Invalid token. Get one at the console.'],
   ['<html><head><title>404</title></head><body><h1>Not Found</h1></body></html>', '404 Not Found'],
   ['', undefined],
-])("the server's words are found in %j", (body, message) => {
+])("finds the server's message in %j", (body, message) => {
   expect(readErrorBody(body).message).toBe(message)
 })
 
-test('a page built as bait for slow patterns is read at once', () => {
+test('a page crafted for slow patterns is read at once', () => {
   expect(readErrorBody('<'.repeat(1_000_000)).message?.length).toBe(4000)
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { columnCounts, forAll, KernelArena, sizes } from '../../../test/kernel-arena.ts'
 import { expectClose, unitRoundoff as unit } from '../../../test/rounding.ts'
 
-test('allFinite sees every entry and none beyond', () =>
+test('allFinite checks every entry and none beyond', () =>
   forAll(columnCounts, (n) => {
     const arena = new KernelArena('allFinite', n)
     const x = arena.matrix(1, n, () => 1e38 * (2 * arena.integer(0, 1) - 1))
@@ -66,7 +66,7 @@ test('adam', () =>
     expect(arena.read(gradients)).toEqual([new Array(n).fill(0)])
   }))
 
-test('a finite gradient whose square is not leaves a finite moment', () => {
+test('a finite gradient whose square overflows leaves a finite moment', () => {
   const arena = new KernelArena('adam overflow')
   const parameters = arena.row([1, 1, 1, 1, 1])
   const gradients = arena.row([3e38, -3e38, 1e20, 1e18, 0])
@@ -79,12 +79,12 @@ test('a finite gradient whose square is not leaves a finite moment', () => {
     expect(arena.read(matrix)[0]!.every(Number.isFinite)).toBe(true)
 })
 
-test('outerAdam is outer and then adam, to the last bit, and needs no room for the gradient', () =>
+test('outerAdam equals outer followed by adam bit for bit, and needs no room for the gradient', () =>
   forAll(
     sizes.flatMap(({ rows, columns }, index) => [
       { n: rows, k: columns, gap: 0, terms: [{ m: 3 }, { m: 40 }, { m: 1 }] },
       { n: (index % 19) + 1, k: columns, gap: 1 + (index % 5), terms: index % 4 === 0 ? [] : [{ m: rows }] },
-      // A concatenated weight: two parts of its columns with terms of their own.
+      // A concatenated weight: two column ranges with their own terms.
       {
         n: (index % 11) + 1,
         k: columns + 3,

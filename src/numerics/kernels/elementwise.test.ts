@@ -5,7 +5,7 @@ import { erf } from '../erf.ts'
 
 const normalCdf = (x: number) => (1 + erf(x / Math.SQRT2)) / 2
 
-test('gelu, with its slope or without', () =>
+test('gelu, with and without its slope', () =>
   forAll(columnCounts, (n) => {
     const arena = new KernelArena('gelu', n)
     const x = arena.matrix(1, n, () => 3 * arena.normal())

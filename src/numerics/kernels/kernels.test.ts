@@ -7,22 +7,22 @@ import { type Arithmetic, arithmetic, arithmetics, instantiateKernels, kernelsFi
 
 const binaryOf = (arithmetic: Arithmetic) => readFileSync(kernelsFile(arithmetic))
 
-test.each(arithmetics)('the %s kernels are what the sources compile to', async (kind) => {
+test.each(arithmetics)('the %s kernels match their compiled sources', async (kind) => {
   const fresh = Buffer.from(await compileKernels(kind))
   expect(fresh.equals(binaryOf(kind)), 'run `npm run build:kernels` after a change to the sources').toBe(true)
 })
 
-test('the separate kernels have vector instructions, but no relaxed ones', () => {
+test('the separate kernels use vector instructions, but no relaxed ones', () => {
   const opcodes = [...instructionsOf(binaryOf('separate'))]
   expect(opcodes.filter(isRelaxedSimd)).toEqual([])
   expect(opcodes.filter(isSimd).length).toBeGreaterThan(10)
 })
 
-test('the fused kernels have one relaxed instruction: the multiply-add', () => {
+test('the fused kernels use one relaxed instruction, the multiply-add', () => {
   expect([...instructionsOf(binaryOf('fused'))].filter(isRelaxedSimd)).toEqual([0xfd0105])
 })
 
-test('this process computes with the arithmetic that its processor has', () => {
+test('this process uses the arithmetic of its processor', () => {
   const asked = 1 + 2 ** -12
   expect(instantiateKernels('separate').fuses(asked)).toBe(0)
   expect(instantiateKernels(arithmetic).fuses(asked)).toBe(arithmetic === 'fused' ? 1 : 0)
@@ -41,8 +41,8 @@ test.each([
   expect(printed.trim()).toBe(expected)
 })
 
-test('would show a relaxed instruction', () => {
-  // One function of no locals: three v128 constants, f32x4.relaxed_madd (fd 105), drop, end.
+test('a relaxed instruction would be detected', () => {
+  // One function without locals: three v128 constants, f32x4.relaxed_madd (fd 105), drop, end.
   const vector = [0xfd, 12, ...new Array<number>(16).fill(0)]
   const body = [0, ...vector, ...vector, ...vector, 0xfd, 0x85, 0x02, 0x1a, 0x0b]
   const code = [1, body.length, ...body]

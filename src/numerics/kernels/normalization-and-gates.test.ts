@@ -4,7 +4,7 @@ import { expectClose, unitRoundoff as unit } from '../../../test/rounding.ts'
 
 const sigmoid = (x: number) => 1 / (1 + Math.exp(-x))
 
-test('layerNorm keeps the digits of nearly equal values', () => {
+test('layerNorm keeps the precision of nearly equal values', () => {
   const columns = 10
   const arena = new KernelArena('nearly equal', columns)
   const x = arena.matrix(20, columns, () => 0.7 + 1e-4 * arena.normal())
@@ -19,7 +19,7 @@ test('layerNorm keeps the digits of nearly equal values', () => {
     const variance = row.reduce((sum, value) => sum + (value - mean) ** 2, 0) / columns
     return row.map((value) => (value - mean) / Math.sqrt(variance + 1e-5))
   })
-  // A mean rounded to a float would be off by 3e-8, and the result by 1e-5.
+  // Rounding the mean to a float would be off by 3e-8, and the result by 1e-5.
   expectClose('y', arena.read(y), expected, () => 2e-7)
 })
 
@@ -40,7 +40,7 @@ test('layerNorm and its gradient', () =>
       const center = mean(row)
       return [center, 1 / Math.sqrt(mean(row.map((value) => (value - center) ** 2)) + 1e-5)] as const
     })
-    // A deviation near zero blows up the rounding of the mean: the allowance grows with its reciprocal.
+    // A deviation near zero magnifies the rounding of the mean, so the tolerance grows with its reciprocal.
     const blur = (i: number) =>
       4 * (columns + 4) * unit * moments[i]![1] * Math.max(...xs[i]!.map(Math.abs)) + 4 * unit
     const normal = xs.map((row, i) => row.map((value) => (value - moments[i]![0]) * moments[i]![1]))
@@ -107,7 +107,7 @@ test('layerNorm and its gradient', () =>
     )
   }))
 
-test('gruGates and its gradient, with a state before or none', () =>
+test('gruGates and its gradient, with and without a previous state', () =>
   forAll(
     sizes.flatMap((size) => [
       { ...size, state: 'a state' },

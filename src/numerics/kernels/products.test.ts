@@ -73,7 +73,7 @@ test('outer', () =>
     expectSums('w', arena.read(w), expected)
   }))
 
-test('a row comes out the same, bit for bit, in any batch', () => {
+test('a row is bit-identical in any batch', () => {
   const rows = 70
   for (const [n, k] of [
     [1, 6],

@@ -180,7 +180,7 @@ test('attentionPool and its gradient', () =>
     expectClose('dkeys', arena.read(dkeys), dks, () => 1e-4 * rows)
   }))
 
-test('attention to scores far apart is finite and whole', () => {
+test('attention over scores far apart is finite and sums to one', () => {
   const arena = new KernelArena('attention far')
   const states = { ...arena.row([300, -300, 299]), rows: 3, columns: 1, stride: 1 }
   const keys = arena.matrix(1, 1, 100)
@@ -205,7 +205,7 @@ test('attention to scores far apart is finite and whole', () => {
   expect(arena.read(weights)[0]!.reduce((sum, weight) => sum + weight)).toBeCloseTo(1, 6)
 })
 
-/** Lists of row numbers, some of them empty. */
+/** Lists of row numbers, some empty. */
 function ragged(arena: KernelArena, count: number, rows: number) {
   const lists = Array.from({ length: count }, () => arena.rowNumbers(arena.integer(0, 4), rows))
   const offsets = [0]

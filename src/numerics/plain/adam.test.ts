@@ -12,7 +12,7 @@ test('the first step has the size of the learning rate, whatever the gradient', 
   expect(none).toBe(1)
 })
 
-test('moments carry over and one step count serves every tensor', () => {
+test('moments carry over, and all tensors share one step count', () => {
   const [first, state] = adamStep(of(0), of(1), freshAdam, settings)
   const [second, later] = adamStep(first, of(0), state, settings)
   expect(later.step).toBe(2)
@@ -23,7 +23,7 @@ test('moments carry over and one step count serves every tensor', () => {
   expect(second.get('w')![0]).toBeCloseTo(expected, 15)
 })
 
-test('what goes in stays as it was', () => {
+test('inputs are not modified', () => {
   const weights = of(1)
   const [, state] = adamStep(weights, of(1), freshAdam, settings)
   adamStep(weights, of(1), state, settings)
@@ -32,7 +32,7 @@ test('what goes in stays as it was', () => {
   expect(freshAdam.first.size).toBe(0)
 })
 
-test('a gradient that is missing or of another size is an error', () => {
+test('a missing gradient or one of another size is an error', () => {
   expect(() => adamStep(of(1), new Map(), freshAdam, settings)).toThrow("'w'")
   expect(() => adamStep(of(1), of(1, 2), freshAdam, settings)).toThrow("'w'")
 })

@@ -9,7 +9,7 @@ const { scale, sigmoid, slice, softmax, subtract, sum, tanh } = operations
 type Vectors = Float64Array[]
 
 interface Differentiable {
-  /** Lengths of the operation's inputs for a vector of n entries. */
+  /** The lengths of the operation's inputs for a vector of n entries. */
   lengths: (n: number) => number[]
   apply: (inputs: Value[]) => Value
 }
@@ -36,14 +36,14 @@ const cases: Record<string, Differentiable> = {
   gelu: { lengths: (n) => [n], apply: ([a]) => gelu(a!) },
   layerNorm: {
     lengths: (n) => [n + 1, n + 1, n + 1],
-    // Spread out: where all entries nearly agree the slopes are too steep for finite differences.
+    // Spread out: if all entries nearly agree, the slopes are too steep for finite differences.
     apply: ([a, w, b]) => layerNorm(add(a!, constant([...a!.data.keys()].map((i) => 7 * i))), w!, b!),
   },
   logSoftmax: { lengths: (n) => [n], apply: ([a]) => logSoftmax(a!) },
   softmax: { lengths: (n) => [n], apply: ([a]) => softmax(a!) },
 }
 
-test('every operation is differentiated here', () => {
+test('every operation is tested here', () => {
   const named = Object.keys(cases).join(' ')
   for (const name of Object.keys(operations)) expect(named).toContain(name)
 })
@@ -88,7 +88,7 @@ describe.each(Object.entries(cases))('%s', (_, { lengths, apply }) => {
     )
   })
 
-  test('a constant input gets no gradient and does not change the others', () => {
+  test('a constant input gets no gradient and does not affect the others', () => {
     const vectors = lengths(3).map((length, k) => Float64Array.from({ length }, (_, i) => 0.1 + k - 0.4 * i))
     const all = vectors.map(leaf)
     loss(all).backward()
@@ -123,7 +123,7 @@ test('known values', () => {
   expect(layerNorm(constant([1, 3]), constant([1, 1]), constant([0, 5])).data[1]).toBeCloseTo(6, 5)
 })
 
-test('lengths that do not fit are errors', () => {
+test('mismatched lengths are errors', () => {
   expect(() => add(constant([1]), constant([1, 2]))).toThrow(RangeError)
   expect(() => multiply(constant([1, 2, 3]), constant([1, 2]))).toThrow(RangeError)
   expect(() => dotProduct(constant([1]), constant([1, 2]))).toThrow(RangeError)
@@ -133,7 +133,7 @@ test('lengths that do not fit are errors', () => {
   expect(() => layerNorm(constant([1, 2]), constant([1]), constant([1, 2]))).toThrow(RangeError)
 })
 
-/** Central differences at two steps, extrapolated: the error is of fourth order. */
+/** Central differences at two steps, extrapolated: fourth-order error. */
 function slope(f: (shift: number) => number): number {
   const central = (step: number) => (f(step) - f(-step)) / (2 * step)
   return (4 * central(5e-4) - central(1e-3)) / 3

@@ -9,13 +9,13 @@ test('a value used twice gets both gradients', () => {
   expect(x.gradient[0]).toBe(4 * 27 + 5)
 })
 
-test('a leaf that the loss does not reach has gradient zero', () => {
+test('a leaf the loss does not reach has zero gradient', () => {
   const [used, unused] = [leaf(Float64Array.of(1)), leaf(Float64Array.of(1, 2))]
   scale(used, 2).backward()
   expect([...unused.gradient]).toEqual([0, 0])
 })
 
-test('backward twice gives the gradient once', () => {
+test('calling backward twice does not double the gradient', () => {
   const x = leaf(Float64Array.of(2))
   const y = multiply(x, x)
   y.backward()
@@ -23,7 +23,7 @@ test('backward twice gives the gradient once', () => {
   expect(x.gradient[0]).toBe(4)
 })
 
-test('what depends on constants alone keeps no history', () => {
+test('constant expressions keep no history', () => {
   const value = add(constant([1]), constant([2]))
   expect(value.tracked).toBe(false)
   expect(value.sources).toEqual([])

@@ -29,10 +29,10 @@ const roles = (await encoder.encode(tinyLibrary.texts.map(({ role, atomic }) => 
 const unit = (role: string, predecessors: number[]) =>
   ({ role, realization: 'atomic', predecessors }) as const
 
-test('steps are what the recipe says', async () => {
+test('steps match the recipe', async () => {
   const imitator = await open({ hidden: 4 })
   const question = await imitator.read(worldTasks[0]!)
-  // c; then a, which hears c; then b, which hears a and not c.
+  // c; then a, which hears c; then b, which hears a but not c.
   const graph = AgentGraph.of([unit('c', []), unit('a', [0]), unit('b', [1])], 'summarizer-of-all')
   const nodes = [2, 0, 1]
   const end = 3
@@ -71,12 +71,13 @@ test('steps are what the recipe says', async () => {
   })
 })
 
-test('in use: roles until END, then for each which earlier ones it hears; the decision hears all', async () => {
+test('in use: draws roles until END, then which earlier ones each hears; the decision hears all', async () => {
   const imitator = await open({ hidden: 4, minNodes: 2, maxNodes: 4 })
   withoutWeights(imitator.network.parameters)
   const question = await imitator.read(worldTasks[0]!)
-  // Without weights all choices are even. END is closed at first: 0.5 of three is b. 0.9 of three is c, which hears b (0.4).
-  // Then END is one of four: 0.1 is a, which hears c (0.2) but not b (0.7); 0.8 is END.
+  // Without weights all choices are equally likely. END is not allowed at first: 0.5 of three is b. 0.9 of
+  // three is c, which hears b (0.4). Then END is one of four: 0.1 is a, which hears c (0.2) but not b (0.7);
+  // 0.8 is END.
   const graph = imitator.build(question, scriptedRandom(0.5, 0.9, 0.4, 0.1, 0.7, 0.2, 0.8))
   const say = ({ who }: { who: string }) => ({ a: 5, b: 6, c: 7 })[who] ?? 42
   const { calls, answer } = await runGraph(graph, say, { library: tinyLibrary })
@@ -87,14 +88,14 @@ test('in use: roles until END, then for each which earlier ones it hears; the de
     ['finalizer', 'a: 5', 'b: 6', 'c: 7'],
   ])
   expect(answer).toBe('42')
-  // At the most nodes nobody is asked whether it shall end.
+  // At the maximum number of nodes END is not drawn.
   const longest = imitator.build(question, scriptedRandom(0, 0, 0.9, 0, 0.9, 0.9, 0, 0.9, 0.9, 0.9))
   expect(longest.units.map(({ role, agent }) => [role, agent])).toEqual(
     [0, 1, 2, 3].map((agent) => ['a', agent]),
   )
 })
 
-test('in a world solved by graphs that begin with b and have c, it learns to write them', async () => {
+test('learns to write the graphs that solve the world: those that begin with b and contain c', async () => {
   const options = { hidden: 16, epochs: 60, firstRate: 3e-3, secondRate: 1e-3 }
   const learner = await argDesigner.learner!(means, argDesigner.options.parse(options))
   const { before, after } = await improvement(learner, manyTasks(12), ({ units }) =>

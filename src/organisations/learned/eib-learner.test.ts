@@ -46,7 +46,7 @@ function masksOf(plain: PlainNetwork, view: keyof typeof views, x: readonly Valu
   return pairs.map(([i, j]) => sigmoid(dotProduct(z[i]!, z[j]!)))
 }
 
-test('steps are what the recipe says', async () => {
+test('steps match the recipe', async () => {
   const sampler = open({ agents: 3, hidden: 4 })
   const { network } = sampler
   const batch = await Promise.all(
@@ -77,9 +77,9 @@ test('steps are what the recipe says', async () => {
   })
 })
 
-test('in use: the drawn edges in every round, and each agent’s own last reply', async () => {
+test('in use: the drawn edges apply in every round, plus each agent’s own last reply', async () => {
   const sampler = open({ agents: 3, rounds: 2, hidden: 4 })
-  // Without weights all masks are σ(0) and the gate is even: every p is a half.
+  // Without weights all masks are σ(0) and the gate is even: every p is one half.
   withoutWeights(sampler.network.parameters)
   const question = await sampler.read(worldTasks[0]!)
   // a→b yes, a→c no, b→a would close a cycle, b→c no, c→a yes, c→b no.
@@ -95,7 +95,7 @@ test('in use: the drawn edges in every round, and each agent’s own last reply'
     },
     { library: tinyLibrary },
   )
-  // c speaks first, a hears c, b hears a; in the second round each also hears what it has said itself.
+  // c speaks first, a hears c, b hears a; in the second round each also hears its own reply.
   expect(calls.map(({ who, hears }) => [who, ...hears.toSorted()])).toEqual([
     ['c 2'],
     ['a 0', 'c: 31'],
@@ -108,7 +108,7 @@ test('in use: the drawn edges in every round, and each agent’s own last reply'
   expect(answer).toBe('42')
 })
 
-test('in a world that pays where b hears a, it learns that', async () => {
+test('learns that the world pays when b hears a', async () => {
   const options = { agents: 3, iterations: 80, rounds: 1, hidden: 8 }
   const learner = await eibLearner.learner!(means, eibLearner.options.parse(options))
   const { before, after } = await improvement(learner, worldTasks, ({ units }) =>

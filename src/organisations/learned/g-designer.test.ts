@@ -45,7 +45,7 @@ const pairs = [
 describe('as released', () => {
   const openReleased = () => releasedDesigner(means, { agents: 3, learningRate: 0.1 })
 
-  /** Logits of the pairs, as the recipe writes them. */
+  /** Logits of the pairs, as written in the recipe. */
   function logitsOf(plain: PlainNetwork, question: Float32Array): (pair: number) => Value {
     // A path of three: D^−½ (A + I) D^−½ by hand.
     const half = Math.sqrt(1 / 6)
@@ -79,7 +79,7 @@ describe('as released', () => {
     }
   }
 
-  test('steps are what the recipe says, and only the convolution moves', async () => {
+  test('steps match the recipe, and only the convolution changes', async () => {
     const sampler = await openReleased()
     const { network } = sampler
     const batch = await Promise.all(
@@ -110,10 +110,11 @@ describe('as released', () => {
       ).toBe(name.startsWith('mlp.'))
   })
 
-  test('in use: edges drawn in the order of the agents, one round, and a decision that hears all', async () => {
+  test('in use: draws edges in agent order, for one round, and a decision that hears all', async () => {
     const sampler = await openReleased()
     const question = await sampler.read(worldTasks[0]!)
-    // Every p is from 0.27 to 0.73: 0.2 takes an edge and 0.8 does not. a→b yes, a→c no, b→a would close a cycle, b→c yes.
+    // Every p is between 0.27 and 0.73: 0.2 takes an edge and 0.8 does not. a→b yes, a→c no, b→a would close
+    // a cycle, b→c yes.
     const { graph, tried } = sampler.draw(question, scriptedRandom(0.2, 0.8, 0.2))
     expect(tried).toEqual([0, 1, 3])
     const say = ({ who }: { who: string }) => ({ a: 5, b: 6, c: 7 })[who] ?? 42
@@ -128,7 +129,7 @@ describe('as released', () => {
   })
 })
 
-test('of the paper: steps are what its loss says', async () => {
+test('as in the paper: steps match its loss', async () => {
   const sampler = await variationalDesigner(means, { agents: 2, learningRate: 0.01 })
   const { network } = sampler
   const question = await sampler.read(worldTasks[0]!)
@@ -137,7 +138,7 @@ test('of the paper: steps are what its loss says', async () => {
   const lossOf = (plain: PlainNetwork) => {
     const task = constant(question)
     const x = [concat(constant(roleRows[0]!), task), concat(constant(roleRows[1]!), task), concat(task, task)]
-    // Two agents in a chain and a task node that both are joined to: with itself each has three neighbours.
+    // Two chained agents and a task node joined to both: counting itself, each has three neighbours.
     const joined = [0, 1, 2].map(() => [1 / 3, 1 / 3, 1 / 3])
     const layer = (name: string, rows: readonly Value[]) =>
       mixed(
@@ -159,7 +160,7 @@ test('of the paper: steps are what its loss says', async () => {
     const edges = drawn.tried.map((pair, at) =>
       scale(logSigmoid(scale(logits[pair]!, drawn.chosen[at] ? 1 : -1)), -utility),
     )
-    // μ² + σ² − ln σ²; the 1 that is taken off is left out of the loss, as it moves nothing.
+    // μ² + σ² − ln σ²; the constant −1 is left out of the loss, since it has no gradient.
     const divergences = centres.map((mean, node) =>
       scale(total([add(multiply(mean, mean), exp(spreads[node]!), scale(spreads[node]!, -1))]), 0.01 / 2 / 3),
     )
@@ -168,7 +169,7 @@ test('of the paper: steps are what its loss says', async () => {
       ...edges,
       ...divergences,
       scale(add(multiply(off, off), multiply(back!, back!)), 0.1 / 2),
-      // The singular values of a matrix with two entries off its diagonal are these.
+      // A matrix with two entries off its diagonal has these singular values.
       scale(add(forth!, back!), 0.01),
     ])
   }
@@ -179,7 +180,7 @@ test('of the paper: steps are what its loss says', async () => {
   })
 })
 
-describe('in a world that pays where b hears a', () => {
+describe('in a world that pays when b hears a', () => {
   const worth = ({ units }: AgentGraph) =>
     Number(
       units.some(
@@ -189,7 +190,7 @@ describe('in a world that pays where b hears a', () => {
   test.each([
     { agents: 3, iterations: 120, learningRate: 0.02 },
     { agents: 3, iterations: 60, variant: 'paper', learningRate: 0.02 },
-  ])('%o learns that', async (options) => {
+  ])('%o learns to do so', async (options) => {
     const learner = await gDesigner.learner!(means, gDesigner.options.parse(options))
     const { before, after } = await improvement(learner, worldTasks, worth)
     expect(after).toBeGreaterThan(before + 0.05)

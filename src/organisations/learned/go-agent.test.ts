@@ -35,14 +35,14 @@ const open = (options: object) =>
 const groupRows = await encoder.encode(tinyLibrary.texts.map(({ group }) => group!))
 const unit = (role: string, predecessors: number[]) => ({ role, realization: 'group', predecessors }) as const
 
-test('steps are what the recipe says, with bottlenecks, AdamW and a short gradient', async () => {
+test('steps match the recipe, with bottlenecks, AdamW and gradient clipping', async () => {
   const imitator = await open({ groupWeight: 0.2, edgeWeight: 0.3 })
   const question = await imitator.read(worldTasks[1]!)
   const graph = AgentGraph.of([unit('b', []), unit('a', [0])])
   const groups = groupRows.map((row) => constant(row))
   const lossOf = (plain: PlainNetwork) => {
     const task = plain.linear('task.1', relu(plain.linear('task.0', constant(question))))
-    // Noise is drawn in the order of the states.
+    // Noise is drawn in state order.
     const random = deriveRandom(9)
     const bottleneck = (name: string, x: Value) => {
       const noise = constant(Array.from({ length: dims }, () => random.normal()))
@@ -64,7 +64,7 @@ test('steps are what the recipe says, with bottlenecks, AdamW and a short gradie
       states.push(state)
       const { c, divergence } = bottleneck('group.bottleneck', state)
       const logs = logSoftmax(concat(...[...groups, plain.weight('end')].map((row) => dotProduct(c, row))))
-      // Epoch 5 of a warm-up of 10: half of the weights.
+      // Epoch 5 of a warm-up of 10: half the weights.
       terms.push(scale(slice(logs, chosen, 1), -1), scale(divergence, 0.5 * 0.2))
       if (place !== 1) continue
       const joined = plain.linear('edge.1', relu(plain.linear('edge.0', concat(states[0]!, state, task))))
@@ -82,20 +82,20 @@ test('steps are what the recipe says, with bottlenecks, AdamW and a short gradie
 })
 
 describe('in use', () => {
-  /** Always the group b, up to two; an edge is heard with this logit. */
+  /** Always the group b, up to two; an edge has this logit. */
   async function twice(edgeLogit: number) {
     const imitator = await open({ maxGroups: 2 })
     const { parameters } = imitator.network
     withoutWeights(parameters)
     const changed = parameters.read()
-    // The bottleneck's mean is the vector of b, which is nearest to itself.
+    // The bottleneck's mean is the vector of b, whose nearest neighbour is itself.
     changed.get('group.bottleneck.mean.bias')!.data.set(groupRows[1]!)
     changed.get('edge.out.bias')!.data[0] = edgeLogit
     parameters.write(changed)
     return imitator.build(await imitator.read(worldTasks[0]!), scriptedRandom(0.5))
   }
 
-  test('a group twice: the second hears the first, and no aggregator takes its workers for itself', async () => {
+  test('with a group twice, the second hears the first, and aggregators do not mark their workers as themselves', async () => {
     const graph = await twice(10)
     const say = ({ who }: { who: string }) =>
       ({
@@ -123,11 +123,11 @@ describe('in use', () => {
     expect(answer).toBe('42')
   })
 
-  test('where no edge is drawn, the likeliest is heard all the same', async () => {
+  test('if no edge is drawn, the likeliest one is used', async () => {
     expect((await twice(-10)).units.map(({ predecessors }) => predecessors)).toEqual([[], [0]])
   })
 
-  test('END ends it, but there is one group at least', async () => {
+  test('END stops it, but only after at least one group', async () => {
     const imitator = await open({})
     const { parameters } = imitator.network
     withoutWeights(parameters)
@@ -140,7 +140,7 @@ describe('in use', () => {
   })
 })
 
-test('in a world solved by graphs that begin with b and have c, it learns to write them', async () => {
+test('learns to write the graphs that solve the world: those that begin with b and contain c', async () => {
   const options = { epochs: 100, batch: 4, learningRate: 3e-3 }
   const learner = await goAgent.learner!(means, goAgent.options.parse(options))
   const { before, after } = await improvement(learner, manyTasks(12), ({ units }) =>

@@ -11,7 +11,7 @@ import { gptswarm, swarmSampler } from './gptswarm.ts'
 const means = { library: tinyLibrary, profile: tinyProfile, encoder: narrowEncoder(6), seed: 3 }
 const open = () => swarmSampler(means, { agents: 3, learningRate: 0.1 })
 
-test('steps are what the recipe says', () => {
+test('steps match the recipe', () => {
   const sampler = open()
   const { network } = sampler
   // p = 0.5 everywhere at first; six pairs of three agents, and three edges to the final node.
@@ -22,7 +22,7 @@ test('steps are what the recipe says', () => {
   expectTwinSteps(network, {
     learningRate: 0.1,
     learn: () => network.learn((layers) => sampler.loss(layers, batch)),
-    // −ln p · utility over the edges that were tried, averaged over the batch.
+    // −ln p · utility over the tried edges, averaged over the batch.
     loss: (plain) =>
       batch
         .flatMap(({ drawn: { tried, chosen }, utility }) =>
@@ -36,7 +36,7 @@ test('steps are what the recipe says', () => {
 })
 
 test('an edge that would close a cycle is not tried', () => {
-  // a→b, a→c, then b→a would close a cycle; b→c; c→a and c→b would; all three to the final node.
+  // a→b, a→c, then b→a would close a cycle; b→c; c→a and c→b would too; all three to the final node.
   const drawn = open().draw(null, scriptedRandom(...new Array<number>(6).fill(0)))
   expect(drawn.tried).toEqual([0, 1, 3, 6, 7, 8])
   expect(drawn.graph.units.map(({ role, predecessors }) => [role, ...predecessors])).toEqual([
@@ -47,7 +47,7 @@ test('an edge that would close a cycle is not tried', () => {
   ])
 })
 
-test('in use: edges with p > 0.5, one graph for all questions; whoever cannot reach the final node is not asked', async () => {
+test('in use: one graph of edges with p > 0.5 for all questions; agents that cannot reach the final node are skipped', async () => {
   const learner = await gptswarm.learner!(means, gptswarm.options.parse({ agents: 3 }))
   const use = async (...logits: number[]) => {
     const data = Float32Array.from(logits)
@@ -65,11 +65,11 @@ test('in use: edges with p > 0.5, one graph for all questions; whoever cannot re
   ])
   expect(answer).toBe('42')
   expect(execution.usage.calls).toBe(3)
-  // At p = 0.5 nothing is kept: the final node is alone.
+  // At p = 0.5 no edge is kept: the final node is alone.
   expect((await use(...new Array<number>(9).fill(0))).calls.map(({ who }) => who)).toEqual(['solver'])
 })
 
-test('in a world that pays where b hears a, it learns that', async () => {
+test('learns that the world pays when b hears a', async () => {
   const learner = await gptswarm.learner!(means, gptswarm.options.parse({ agents: 3, iterations: 60 }))
   const { before, after } = await improvement(learner, worldTasks, ({ units }) =>
     Number(

@@ -15,7 +15,7 @@ const means = { library: tinyLibrary, profile: tinyProfile, encoder: narrowEncod
 test.each([
   ['arg-designer', 'atomic', () => argImitator(means, argDesigner.options.parse({ hidden: 4 }) as never)],
   ['go-agent', 'group', () => goAgentImitator(means, goAgent.options.parse({}) as never)],
-] as const)('%s: the loss of a batch is the mean of its lessons’ losses', async (_, realization, open) => {
+] as const)('%s: the loss of a batch is the mean over its lessons', async (_, realization, open) => {
   const imitator = await open()
   const unit = (role: string, predecessors: number[]) => ({ role, realization, predecessors })
   const graphs = [
@@ -37,7 +37,7 @@ test.each([
   expect(lossOf(lessons, deriveRandom(3))).toBeCloseTo(mean, 5)
 })
 
-describe('a signal is heard between two optimizer steps', () => {
+describe('a signal is honoured between two optimizer steps', () => {
   test.each([
     [argDesigner, { hidden: 4, epochs: 10, batch: 1 }],
     [goAgent, { epochs: 10, batch: 1 }],
@@ -49,7 +49,7 @@ describe('a signal is heard between two optimizer steps', () => {
     const rounds: (readonly GraphLook[])[] = []
     const evaluate = async () => ({ score: 1 })
     let asked = 0
-    // The third step is not made.
+    // The third step is not taken.
     const mayContinue = () => {
       asked += 1
       return asked < 3

@@ -56,7 +56,10 @@ const open = (options: object) =>
 type Sampler = Awaited<ReturnType<typeof open>>
 type Drawn = ReturnType<Sampler['draw']>
 
-/** Cross-entropy of the class − ln p(route) · utility + 0.001 · the autoencoders' losses, of an open question. */
+/**
+ * Cross-entropy of the class − ln p(route) · utility + 0.001 · the autoencoders' losses, for an open
+ * question.
+ */
 function lossOf(plain: PlainNetwork, vector: Float32Array, drawn: Drawn, utility: number): Value {
   const losses: Value[] = []
   const code = (name: string, inputs: readonly Value[], noise: readonly number[][]): Value[] => {
@@ -104,7 +107,7 @@ function lossOf(plain: PlainNetwork, vector: Float32Array, drawn: Drawn, utility
   const modelRows = code('model.model', rows.models, drawn.noise.models)
   const modelState = unit(plain.linear('model.context', concat(context, modeRows[drawn.mode]!, history)))
   const modelLogs = logs(modelState, modelRows, 1)
-  // ln Γ(n + 1) − Σ ln k_m! + Σ k_m ln p_m, n being the float
+  // ln Γ(n + 1) − Σ ln k_m! + Σ k_m ln p_m, with n the float
   const times = pool.map((_, model) => drawn.models.filter((one) => one === model).length)
   const multinomial = add(
     entrywise(add(count, constant([1])), logGamma, digamma),
@@ -118,7 +121,7 @@ function lossOf(plain: PlainNetwork, vector: Float32Array, drawn: Drawn, utility
   ])
 }
 
-test('steps are what the recipe says', async () => {
+test('steps match the recipe', async () => {
   const sampler = await open({ hidden, learningRate: 0.01, models: pool, costRate: 200 })
   const utility = sampler.utility!({ score: 1, cost: 0.001 })
   expect(utility).toBeCloseTo(0.8)
@@ -148,7 +151,7 @@ describe('in use', () => {
   const say = (heard: AskedCall) => (heard.who === 'finalizer' ? 42 : 5 + heard.hears.length)
   const given = { library: tinyLibrary, pool: pool.map(({ name }) => name) }
 
-  test('a mode, three roles and three models are drawn: the first of each', async () => {
+  test('draws a mode, three roles and three models: the first of each', async () => {
     const sampler = await openForThree()
     const question = await sampler.read(worldTasks[0]!)
     const { graph } = sampler.draw(question, scriptedRandom(...new Array<number>(7).fill(0)))
@@ -166,7 +169,7 @@ describe('in use', () => {
     expect(answer).toBe('42')
   })
 
-  test('or the last of each: Reflection, each agent hears its own answer once', async () => {
+  test('or the last of each: Reflection, where each agent hears its own answer once', async () => {
     const sampler = await openForThree()
     const question = await sampler.read(worldTasks[0]!)
     const { graph } = sampler.draw(question, scriptedRandom(...new Array<number>(7).fill(0.999_999)))
@@ -182,7 +185,7 @@ describe('in use', () => {
     ])
   })
 
-  test('in a debate all hear all of the first round', async () => {
+  test('in a debate everyone hears the whole first round', async () => {
     const agents = [0, 1].map((role) => agentOf(tinyLibrary.roles, role))
     const { calls } = await runGraph(modeGraph('Debate', agents, tinyLibrary), say, { library: tinyLibrary })
     expect(calls.map(({ who, hears }) => [who, ...hears.toSorted()])).toEqual([
@@ -195,7 +198,7 @@ describe('in use', () => {
   })
 })
 
-test('in a world that pays where b hears a, it learns that', async () => {
+test('learns that the world pays when b hears a', async () => {
   const options = { epochs: 80, batch: 4, costRate: 0, maxAgents: 3, hidden: 8 }
   const learner = await masRouter.learner!(means, masRouter.options.parse(options))
   const { before, after } = await improvement(learner, worldTasks, ({ units }) =>
@@ -208,7 +211,7 @@ test('in a world that pays where b hears a, it learns that', async () => {
   expect(after).toBeGreaterThan(before + 0.05)
 })
 
-test('the modes are the templates of the recipe', () => {
+test('the modes are the recipe’s templates', () => {
   const agents = [0, 1, 2].map((role) => agentOf(tinyLibrary.roles, role))
   const heard = (mode: (typeof modes)[number]['name']) =>
     modeGraph(mode, agents, tinyLibrary).units.map(({ predecessors }) => predecessors)

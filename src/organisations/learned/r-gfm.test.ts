@@ -32,13 +32,13 @@ const roles = await encoder.encode(tinyLibrary.texts.map(({ role, atomic }) => `
 const unit = (role: string, predecessors: number[]) =>
   ({ role, realization: 'atomic', predecessors }) as const
 
-test('steps are what the recipe says', async () => {
+test('steps match the recipe', async () => {
   const imitator = await open({ hidden: 4, experts: 2 })
   const question = await imitator.read(worldTasks[2]!)
   const graph = AgentGraph.of([unit('a', []), unit('c', [0])])
   const lossOf = (plain: PlainNetwork) => {
     const x = [constant(roles[0]!), constant(roles[2]!)]
-    // Two nodes that are joined: D^−½ (A + I) D^−½.
+    // Two joined nodes: D^−½ (A + I) D^−½.
     const joined = [
       [0.5, 0.5],
       [0.5, 0.5],
@@ -65,11 +65,12 @@ test('steps are what the recipe says', async () => {
   })
 })
 
-test('in use: subgraphs round the role that matches best, and the one that scores highest is run', async () => {
+test('in use: draws subgraphs around the best-matching role and runs the highest-scoring one', async () => {
   const imitator = await open({ hidden: 4, candidates: 2, hops: 1, maxAgents: 3 })
   // A question that reads like b.
   const question = roles[1]!
-  // Two subgraphs of one hop. First: neither a nor c. Second: a but not c; a→b is drawn, and b→a would close a cycle.
+  // Two subgraphs of one hop. First: neither a nor c. Second: a but not c; a→b is drawn, and b→a would close
+  // a cycle.
   const script = [0.9, 0.9, 0.1, 0.9, 0.1]
   const candidates = imitator.subgraphs(question, scriptedRandom(...script))
   expect(
@@ -79,7 +80,7 @@ test('in use: subgraphs round the role that matches best, and the one that score
   const best = scores[1]! > scores[0]! ? 1 : 0
   const built = imitator.build(question, scriptedRandom(...script))
   expect(built.toJSON()).toEqual(candidates[best]!.toJSON())
-  // Without weights all score alike, and the first is run.
+  // Without weights all scores are equal, and the first is run.
   withoutWeights(imitator.network.parameters)
   expect(imitator.build(question, scriptedRandom(...script)).size).toBe(1)
   const say = ({ who }: { who: string }) => ({ a: 5, b: 6 })[who] ?? 42
@@ -92,7 +93,7 @@ test('in use: subgraphs round the role that matches best, and the one that score
   expect(answer).toBe('42')
 })
 
-test('in a world solved by graphs that begin with b and have c, it learns to pick them', async () => {
+test('learns to pick the graphs that solve the world: those that begin with b and contain c', async () => {
   const learner = await rGfm.learner!(
     means,
     rGfm.options.parse({ epochs: 60, hidden: 8, learningRate: 1e-2 }),

@@ -25,24 +25,24 @@ const means = { library: tinyLibrary, profile: tinyProfile, encoder, seed: 6 }
 const open = (options: object) => searchThenSft.learner!(means, searchThenSft.options.parse(options))
 const atomic = (role: string, predecessors: number[] = []) =>
   ({ role, realization: 'atomic', predecessors }) as const
-/** A number in (0, 1) that every graph has for itself. */
+/** A number in (0, 1), fixed per graph. */
 const scoreOf = (graph: AgentGraph) => hash('sha256', graphKey(graph), 'buffer').readUInt32BE() / 2 ** 32
 
-test('a search batch: eight distinct graphs with the empty one, then the deletions of the best; known ones are not asked for again', async () => {
+test('a search batch has eight distinct graphs including the empty one, then the best one’s deletions; known graphs are not asked again', async () => {
   const learner = await open({ hidden: 4, passes: 2, stages: 1, maxUnits: 2 })
   const tasks = worldTasks.slice(0, 1)
   const rounds: (readonly GraphLook[])[] = []
-  // Worth grows with the units.
+  // The score grows with the units.
   const evaluate = async ({ size }: AgentGraph) => ({ score: size / 2 })
   const mayContinue = () => true
   const first = (await learner.update({ update: 0, tasks, rounds, evaluate, mayContinue }))!
-  // Nobody, one, two in a row, two side by side; three at a time do not fit, so the others are random.
+  // None, one, two in a row, two side by side; three do not fit, so the others are random.
   expect(
     first.looks.slice(0, 4).map(({ graph: { units } }) => units.map(({ predecessors }) => predecessors)),
   ).toEqual([[], [[]], [[], [0]], [[], []]])
   expect(new Set(first.looks.map(({ graph }) => graphKey(graph))).size).toBe(first.looks.length)
   expect(first.looks.every(({ task }) => task === 'task-0')).toBe(true)
-  // Half of the search: no stage is reached, nothing is learned.
+  // Half the search: no stage is reached, nothing is learned.
   expect(learner.adam.read().step).toBe(0)
   rounds.push(first.looks)
   const second = (await learner.update({ update: 1, tasks, rounds, evaluate, mayContinue }))!
@@ -52,7 +52,7 @@ test('a search batch: eight distinct graphs with the empty one, then the deletio
   expect(learner.adam.read().step).toBe(1)
 })
 
-test('steps are what the recipe says: cross-entropy of the best graphs, dropout on, no KL, no entropy', async () => {
+test('steps match the recipe: cross-entropy on the best graphs, dropout, no KL, no entropy', async () => {
   const options = { hidden: 8, passes: 1, stages: 3, maxUnits: 2 }
   const learner = await open(options)
   const settings = trainingSettings.parse({ hidden: 8, maxUnits: 2, seed: 6 })
@@ -75,8 +75,8 @@ test('steps are what the recipe says: cross-entropy of the best graphs, dropout 
   const reference = new PlainNetwork(training.parameters, sizes, true)
   const comparison = new Comparison()
 
-  // No two graphs score alike, so a question's best graph so far is what it teaches. One question per update; of three
-  // questions, each batch ends a stage, in which those without a graph yet teach nothing.
+  // No two graphs score the same, so each question teaches its best graph so far. One question per update;
+  // of three questions, each batch ends a stage, in which questions without a graph yet teach nothing.
   const tasks = worldTasks.slice(0, 3)
   const rounds: (readonly GraphLook[])[] = []
   const evaluate = async (graph: AgentGraph) => ({ score: scoreOf(graph) })
@@ -117,10 +117,10 @@ test('steps are what the recipe says: cross-entropy of the best graphs, dropout 
 
 const adam = { learningRate: 1e-4, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 }
 
-describe('in a world that pays for one graph alone', () => {
+describe('in a world that pays for a single graph', () => {
   const only = AgentGraph.of([atomic('a'), atomic('b', [0])])
 
-  test('it learns to build that, and asks what the graph says', async () => {
+  test('it learns to build that graph, whose calls follow its edges', async () => {
     const learner = await open({ hidden: 16, passes: 12, stages: 48, maxUnits: 2, learningRate: 1e-2 })
     const { before, after } = await improvement(learner, worldTasks, (graph) =>
       Number(graphKey(graph) === graphKey(only)),

@@ -16,7 +16,7 @@ const encoder = narrowEncoder(12)
 const work = mkdtempSync(join(tmpdir(), 'magic-learners-'))
 afterAll(() => rmSync(work, { recursive: true, force: true }))
 
-/** Small trainings, of a second or two. */
+/** Small trainings of a second or two. */
 const given: Readonly<Record<string, object>> = {
   gptswarm: { iterations: 4, batch: 2 },
   'g-designer': { iterations: 3, batch: 2 },
@@ -39,7 +39,7 @@ describe.each(learners.map((definition) => [definition.name, definition] as cons
         definition.learner!(means, options),
     }
 
-    test('killed and resumed again and again, it ends with the same weights, and verify agrees', async () => {
+    test('despite repeated kills and resumes it ends with the same weights, and verify agrees', async () => {
       const reference = join(work, `${name}-whole`)
       expect((await trainTiny(reference, { settings: {}, encoder, organisation })).status).toBe('finished')
       const folder = join(work, `${name}-stopped`)

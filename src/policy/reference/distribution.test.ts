@@ -25,7 +25,7 @@ function logProbabilities(policy: PlainDistribution, { graph, space }: Situation
 const expectation = (logs: number[], of: (log: number, index: number) => number) =>
   logs.reduce((sum, log, index) => sum + Math.exp(log) * of(log, index), 0)
 
-test('probabilities of all legal actions add up to one', () => {
+test('probabilities of all legal actions sum to one', () => {
   fc.assert(
     fc.property(
       arbitrarySituation,
@@ -59,7 +59,7 @@ test('entropy and divergence are those of the joint distribution over whole acti
   )
 })
 
-test('with every unit placed only STOP is left, without entropy or divergence', () => {
+test('with all units placed, only STOP is left, without entropy or divergence', () => {
   const full = arbitrarySituation.filter(({ graph, space }) => graph.size === space.maxUnits)
   fc.assert(
     fc.property(full, (situation) => {
@@ -97,7 +97,7 @@ test('an illegal action has no probability', () => {
   )
 })
 
-test('a temperature that is not above zero is refused', () => {
+test('a temperature of zero or below is refused', () => {
   const [situation] = fc.sample(arbitrarySituation, 1)
   for (const temperature of [0, -1, Number.NaN]) {
     expect(() => distribution(situation!, 1, temperature)).toThrow('temperature')

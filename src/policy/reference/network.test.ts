@@ -52,13 +52,13 @@ test('logits are computed exactly where the masks allow', () => {
   )
 })
 
-test('degrees of the current graph count: a new listener changes the encoding of whom it listens to', () => {
+test('out-degrees matter: a new listener changes the encoding of its predecessor', () => {
   const [alone] = decide([atomic, atomic]).nodeStates
   const [heard] = decide([atomic, { ...atomic, predecessors: [0] }]).nodeStates
   expect(heard!.data).not.toEqual(alone!.data)
 })
 
-test('dropout scales what it keeps, and nothing is dropped in evaluation mode', () => {
+test('dropout scales the kept entries, and evaluation drops none', () => {
   const all = [new Uint8Array(4).fill(1)]
   const free = new PlainNetwork(tinyParameters(options), { ...options, dropoutRate: 0 })
   const state = { query, graph: AgentGraph.of([atomic]), restriction: 'mixed' } as const
@@ -67,14 +67,14 @@ test('dropout scales what it keeps, and nothing is dropped in evaluation mode', 
   expect(network.decide({ ...state, dropoutKeep: all }).context.data).not.toEqual(evaluated)
 })
 
-test('a restriction masks, but the embedding that it excludes is still read', () => {
+test('a restriction only masks: the excluded embedding is still read', () => {
   const free = decide([]).granularityLogits[0]!.number
   const restricted = decide([], { restriction: 'all-atomic' })
   expect(restricted.granularityLogits[0]!.number).toBe(free)
   expect(restricted.granularityLogits[1]).toBeNull()
 })
 
-test('an empty graph is encoded by its own vector', () => {
+test('an empty graph has its own vector', () => {
   const context = decide([]).context
   const parameters = new Map(tinyParameters(options))
   parameters.set('empty_graph', { shape: [4], data: Float64Array.of(1, 0, 0, 0) })
@@ -85,7 +85,7 @@ test('an empty graph is encoded by its own vector', () => {
   expect(other.decide({ ...state, graph }).context.data).toEqual(decide([atomic]).context.data)
 })
 
-test('what does not fit is refused', () => {
+test('mismatched input is refused', () => {
   expect(() => decide([atomic, atomic, atomic, atomic])).toThrow('4 units exceeds the limit of 3')
   expect(() => decide([{ ...atomic, predecessors: [0] }])).toThrow('not an earlier unit')
   expect(() => decide([{ ...atomic, role: 'alone', realization: 'group' }])).toThrow('no group form')
