@@ -26,7 +26,7 @@ test('splitting keeps every other character, in order', () => {
   )
 })
 
-test('digits of every script become ASCII, other numerals do not', () => {
+test('digits of every script become ASCII; other numerals do not', () => {
   expect(asciiDigits('٣٫٥ １２ ९ 𝟘𝟙 7')).toBe('3٫5 12 9 01 7')
   expect(asciiDigits('½ ² 三 Ⅳ')).toBe('½ ² 三 Ⅳ')
 })

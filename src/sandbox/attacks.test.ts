@@ -23,7 +23,7 @@ function expectHeld(attack: Attack, report: CaseReport): void {
 
 oneAtATime()
 
-describe('as the user of the tests', () => {
+describe('as the test user', () => {
   const pool = openPool()
   test.concurrent.each(attacks.filter(here))('$name', async (attack) =>
     expectHeld(attack, await runAttack(pool, attack)),
@@ -36,9 +36,9 @@ describe('as the user of the tests', () => {
 const runner = fileURLToPath(new URL('../../test/attacks/run-attacks.ts', import.meta.url))
 const plainUser = 54_321
 
-/** The same, in a process of a user without any rights. Only root can become one. */
+/** The same in a process of a user without privileges. Only root can become one. */
 describe.skipIf(process.getuid?.() !== 0 || !isOpenToAll(runner) || !isOpenToAll(process.execPath))(
-  'as a plain user',
+  'as an unprivileged user',
   () => {
     let reports: Record<string, CaseReport>
 
@@ -57,7 +57,7 @@ describe.skipIf(process.getuid?.() !== 0 || !isOpenToAll(runner) || !isOpenToAll
       expectHeld(attack, reports[attack.name]!),
     )
 
-    test('gets the same order of a set and the same random numbers as root', async () => {
+    test('gets the same set order and random numbers as root', async () => {
       const same = honest.find((attack) => attack.name.startsWith('the same order'))!
       const report = await runAttack(openPool(), same)
       expect(reports[same.name]!.stdout).toBe(report.stdout)

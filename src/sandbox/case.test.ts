@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseMessage } from './case.ts'
 
-test('a message is JSON of sensible depth', () => {
+test('a message is JSON of limited depth', () => {
   expect(parseMessage(Buffer.from('{"value":["l",1,"[[[ \\" {{{"]}'))).toEqual({
     value: ['l', 1, '[[[ " {{{'],
   })
@@ -11,7 +11,7 @@ test('a message is JSON of sensible depth', () => {
   expect(parseMessage(Buffer.from('[{'.repeat(2_000_000)))).toBeUndefined()
 })
 
-test('a message cannot reach the prototype of objects', () => {
+test('a message cannot reach object prototypes', () => {
   const message = parseMessage(Buffer.from('{"__proto__":{"polluted":true}}'))
   expect(Object.hasOwn(message as object, '__proto__')).toBe(true)
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()

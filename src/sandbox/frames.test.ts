@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encodeFrame, FrameReader } from './frames.ts'
 
-test('frames come out as they went in, however the stream is cut', () => {
+test('frames survive any chunking of the stream', () => {
   const frame = fc.record({ kind: fc.constantFrom('U', 'E', 'R'), payload: fc.string({ unit: 'grapheme' }) })
   fc.assert(
     fc.property(fc.array(frame, { maxLength: 8 }), fc.array(fc.nat(60)), (frames, cuts) => {
@@ -24,7 +24,7 @@ test('frames come out as they went in, however the stream is cut', () => {
   )
 })
 
-test('a length beyond reason ends the stream', () => {
+test('an absurd length ends the stream', () => {
   const header = Buffer.alloc(21, 0xff)
   expect(new FrameReader().push(header)).toBeUndefined()
 })

@@ -14,7 +14,7 @@ const source = `${saysItRuns}\nimport time\ntime.sleep(60)`
 const sleep = { mode: 'script', source, stdin: '' } as const
 
 describe('a sandbox', () => {
-  test('serves many cases, each in a process of its own', async () => {
+  test('runs many cases, each in its own process', async () => {
     const sandbox = await Sandbox.start(await findSandboxHost(), false)
     const source =
       'import os, sys\nsys.stdout.write(f"{len(sys.modules)} {input()}")\nsys.modules["leftover"] = 1'
@@ -44,7 +44,7 @@ describe('a sandbox', () => {
     await sandbox.close()
   })
 
-  test('carries lone surrogates in programs and input without harm', async () => {
+  test('handles lone surrogates in programs and input', async () => {
     const sandbox = await Sandbox.start(await findSandboxHost(), false)
     const report = await sandbox.run(
       { mode: 'script', source: 'x = "\ud800"', stdin: '\udfff' },
@@ -69,7 +69,7 @@ describe('a sandbox', () => {
     expect(await gone(descendants(process.pid))).toBe(true)
   })
 
-  test('leaves no process behind when it closes', async () => {
+  test('leaves no process behind after closing', async () => {
     const sandbox = await Sandbox.start(await findSandboxHost(), false)
     const running = sandbox.run(sleep, patientLimits)
     await running.message()
@@ -84,7 +84,7 @@ describe('a sandbox', () => {
   test.each([
     ['runner', -3],
     ['zygote', -2],
-  ])('whose %s is killed gives no report, and that is known', async (_, place) => {
+  ])('whose %s is killed reports the case as lost', async (_, place) => {
     const sandbox = await Sandbox.start(await findSandboxHost(), false)
     const running = sandbox.run(sleep, patientLimits)
     await running.message()
@@ -97,17 +97,17 @@ describe('a sandbox', () => {
     await sandbox.close()
   })
 
-  test('whose runner or zygote is stopped is given up after a while', async () => {
+  test('whose runner or zygote is stopped is eventually abandoned', async () => {
     const giveUp = async (place: number) => {
       const sandbox = await Sandbox.start(await findSandboxHost(), false)
-      // Long enough for the program to begin on a busy machine.
+      // Long enough for the program to start on a busy machine.
       const running = sandbox.run(sleep, { ...paperLimits, wallSeconds: 8 })
       await running.message()
       const pids = descendants(process.pid)
       process.kill(pids.at(place)!, 'SIGSTOP')
       return { ended: running.ended, pids, sandbox }
     }
-    // One after the other, as the youngest processes are meant, but they are waited for together.
+    // Started one after the other, because each targets the youngest processes, but awaited together.
     const [runner, zygote] = [await giveUp(-3), await giveUp(-2)]
     for (const { ended, pids, sandbox } of [runner, zygote]) {
       expect((await ended).end).toBe('late')
@@ -133,7 +133,7 @@ function exited(child: ChildProcess): Promise<void> {
 }
 
 describe('a pool', () => {
-  test('runs no more jobs at once than it is told', async () => {
+  test('limits the number of concurrent jobs', async () => {
     const pool = new SandboxPool({ concurrency: 2 })
     let running = 0
     let most = 0
@@ -148,7 +148,7 @@ describe('a pool', () => {
     expect(most).toBe(2)
   })
 
-  test('ends a job that is aborted, with the reason given, and its sandboxes', async () => {
+  test('ends an aborted job and its sandboxes with the given reason', async () => {
     const pool = new SandboxPool({ concurrency: 1, infrastructureSeconds: 600 })
     const controller = new AbortController()
     const reason = new Error('enough')
@@ -172,7 +172,7 @@ describe('a pool', () => {
     await expect(pool.job(controller.signal, async () => 'never')).rejects.toBe(reason)
   })
 
-  test('stops a job at the limit of the infrastructure', async () => {
+  test('stops a job at the infrastructure limit', async () => {
     const pool = new SandboxPool({ infrastructureSeconds: 0.5 })
     const job = pool.job(undefined, async (job) => (await job.open()).run(sleep, paperLimits).ended)
     await expect(job).rejects.toThrow('was stopped after')
@@ -200,7 +200,7 @@ describe('a pool', () => {
 describe('a job whose sandbox fails', () => {
   const pool = new SandboxPool({ concurrency: 1, infrastructureSeconds: 600 })
   afterAll(() => pool.close())
-  /** Runs a program; `harm` gets the processes of its sandbox, the program last, in every attempt. */
+  /** Runs a program; in every attempt `harm` gets the processes of its sandbox, the program last. */
   async function run(source: string, harm: (pids: readonly number[], attempt: number) => void) {
     let attempts = 0
     const report = await pool.job(undefined, async (job) => {
@@ -221,7 +221,7 @@ describe('a job whose sandbox fails', () => {
     ['runner', -3],
     ['zygote', -2],
     ['program', -1],
-  ])('is done again when its %s is killed from outside', async (_, place) => {
+  ])('is run again when its %s is killed from outside', async (_, place) => {
     const kill = (pids: readonly number[], attempt: number) =>
       void (attempt === 1 && process.kill(pids.at(place)!, 'SIGKILL'))
     const { attempts, report } = await run(slow, kill)
@@ -232,7 +232,7 @@ describe('a job whose sandbox fails', () => {
     })
   })
 
-  test('is given up after three attempts', async () => {
+  test('is abandoned after three attempts', async () => {
     let attempts = 0
     const killed = run(slow, (pids) => {
       attempts += 1
@@ -253,7 +253,7 @@ describe('a job whose sandbox fails', () => {
     ['aborts', 'import os\nos.abort()', 'signal'],
     ['takes all memory', 'x = bytearray(1 << 30)', 'exit'],
     ['takes all time', 'while True: pass', 'cpu'],
-  ])('is not one whose program %s: that is a result', async (_, source, end) => {
+  ])('does not include one whose program %s: that is a result', async (_, source, end) => {
     const { attempts, report } = await run(source, () => {})
     expect({ attempts, end: report.end }).toEqual({ attempts: 1, end })
   })

@@ -9,7 +9,7 @@ interface Call {
   arguments?: number[]
 }
 
-/** A second implementation of the machine that the filters are written for, as slow and plain as can be. */
+/** A second implementation of the BPF machine, as simple as possible. */
 function decide(code: Uint8Array, call: Call, native: Architecture): string {
   const data = Buffer.alloc(64)
   data.writeUInt32LE(call.number, 0)
@@ -61,13 +61,13 @@ describe.each(['x86_64', 'aarch64'] as const)('filters for %s', (native) => {
     expect(decide(perCase, { number: read }, native)).toBe('allow')
   })
 
-  test('kill a process that calls by way of another architecture', () => {
+  test('kill a process that calls through another architecture', () => {
     const i386 = 0x40000003
     expect(decide(always, { number: 20, architecture: i386 }, native)).toBe('kill')
     expect(decide(perCase, { number: 20, architecture: i386 }, native)).toBe('kill')
   })
 
-  test('know neither x32 calls, nor calls newer than themselves, nor negative numbers', () => {
+  test('reject x32 calls, newer calls and negative numbers as unknown', () => {
     for (const number of [0x40000000, 0x40000000 + 101, 457, 1000, 0xffffffff]) {
       expect(decide(always, { number }, native)).toBe('ENOSYS')
       expect(decide(perCase, { number }, native)).toBe('ENOSYS')
@@ -102,7 +102,7 @@ describe.each(['x86_64', 'aarch64'] as const)('filters for %s', (native) => {
     }
   })
 
-  test('allow a local pair of stream sockets and no other pair', () => {
+  test('allow a local pair of stream sockets and no other', () => {
     const [AF_UNIX, AF_INET, STREAM, DGRAM, CLOEXEC, NONBLOCK] = [1, 2, 1, 2, 0x80000, 0x800]
     expect(inSandbox('socketpair', AF_UNIX, STREAM)).toBe('allow')
     expect(inSandbox('socketpair', AF_UNIX, STREAM | CLOEXEC | NONBLOCK)).toBe('allow')
@@ -116,7 +116,7 @@ describe.each(['x86_64', 'aarch64'] as const)('filters for %s', (native) => {
     expect(inSandbox('ioctl', 0, 0x5401)).toBe('allow')
   })
 
-  test('allow threads and no processes', () => {
+  test('allow threads but no processes', () => {
     const CLONE_THREAD = 0x10000
     expect(inCase('clone', 0x3d0f00)).toBe('allow')
     expect(0x3d0f00 & CLONE_THREAD).not.toBe(0)
@@ -129,7 +129,7 @@ describe.each(['x86_64', 'aarch64'] as const)('filters for %s', (native) => {
     }
   })
 
-  test('allow signals and limits for the process itself alone', () => {
+  test('allow signals and limits for the process itself only', () => {
     for (const name of ['kill', 'tgkill', 'prlimit64'] as const) {
       expect(inCase(name, 1)).toBe('allow')
       expect(inCase(name, 2)).toBe('EPERM')
@@ -139,7 +139,7 @@ describe.each(['x86_64', 'aarch64'] as const)('filters for %s', (native) => {
     expect(inCase('prlimit64', 0)).toBe('allow')
   })
 
-  test('let a process read its limit of processor time, and not set it: at that limit the kernel kills', () => {
+  test('let a process read its CPU limit but not set it, since the kernel kills at that limit', () => {
     const [CPU, OPEN_FILES] = [0, 7]
     expect(inCase('prlimit64', 0, CPU, 0, 0x7fff1000)).toBe('allow')
     expect(inCase('prlimit64', 0, CPU, 0x7fff1000)).toBe('EPERM')
@@ -148,12 +148,12 @@ describe.each(['x86_64', 'aarch64'] as const)('filters for %s', (native) => {
     expect(inCase('setrlimit', CPU, 0x7fff1000)).toBe('EPERM')
   })
 
-  test('forbid new pipes and pairs of sockets, whose numbers others could read', () => {
+  test('forbid new pipes and socket pairs, whose inode numbers others could read', () => {
     for (const name of ['pipe2', 'socketpair', 'sendmsg', 'getsockopt', 'mincore'] as const)
       expect(inCase(name, 1, 1)).toBe('EPERM')
   })
 
-  test('let a thread wait for another, and wake nobody outside its process', () => {
+  test('let a thread wait for another, but wake nothing outside its process', () => {
     const [WAIT, WAKE, REQUEUE, WAIT_BITSET, PRIVATE, REALTIME] = [0, 1, 3, 9, 128, 256]
     for (const command of [WAIT, WAIT_BITSET | REALTIME, WAKE | PRIVATE, REQUEUE | PRIVATE])
       expect(inCase('futex', 0, command)).toBe('allow')
@@ -161,14 +161,14 @@ describe.each(['x86_64', 'aarch64'] as const)('filters for %s', (native) => {
     expect(inCase('futex_wake')).toBe('ENOSYS')
   })
 
-  test('forbid signals by way of a file', () => {
+  test('forbid signals through a file', () => {
     for (const command of [8, 10, 15, 1031]) expect(inCase('fcntl', 3, command)).toBe('EPERM')
     expect(inCase('fcntl', 3, 4)).toBe('allow')
   })
 })
 
 describe('the assembler', () => {
-  test('refuses jumps to nowhere, backwards and too far', () => {
+  test('refuses jumps that are undefined, backward or too far', () => {
     expect(() => assemble([jumpIfEqual(1, 'gone'), give(0)])).toThrow("jump to unknown label 'gone'")
     expect(() => assemble([label('start'), jumpIfEqual(1, 'start'), give(0)])).toThrow('of -1 instructions')
     const far = [jumpIfEqual(1, 'end'), ...Array.from({ length: 256 }, () => load(0)), label('end'), give(0)]

@@ -1,4 +1,4 @@
-// Programs that try to reach the next program in their sandbox, and what becomes of the sandbox.
+// Programs that try to reach the next program in their sandbox, and what happens to the sandbox.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -29,12 +29,13 @@ const canary = () => `CANARY<${randomBytes(8).toString('hex')}>`
 
 let pool: SandboxPool
 beforeEach(() => {
-  // One place, so that two jobs in a row get the same sandbox if it is kept, however long the machine takes between them.
+  // One slot, so that two consecutive jobs get the same sandbox if it is kept, however long the machine
+  // takes in between.
   pool = new SandboxPool({ concurrency: 1, idleSeconds: 600, infrastructureSeconds: 600 })
 })
 afterEach(() => pool.close())
 
-/** All that a program can see of its process, but for numbers of processes, times and addresses. */
+/** Everything a program can see of its process except process ids, times and addresses. */
 const fingerprint = `
 import builtins, decimal, gc, json, locale, math, os, random, resource, signal, stat, sys, threading, time
 def kind(number):
@@ -104,7 +105,7 @@ os._exit(0)
 `
 
 describe('the next program in a sandbox', () => {
-  test('finds it as the first one did, whatever that changed', async () => {
+  test('sees the same environment, whatever the first one changed', async () => {
     const first = await runIn(pool, fingerprint)
     expect(first.stderr).toBe('')
     const second = await runIn(pool, meddling, 'not read')
@@ -120,10 +121,10 @@ describe('the next program in a sandbox', () => {
     expect(fresh[1]).not.toBe(first.sandbox)
   })
 
-  test('finds nothing of an earlier one in all of its memory, files and descriptors', async () => {
+  test('finds no trace of an earlier one in memory, files and descriptors', async () => {
     const secrets = [canary(), canary(), canary()]
     const own = await runIn(pool, `${memorySearch}\nkept = input()\nprint(found())`, secrets[0])
-    // That the search does find what is there.
+    // Proves that the search finds what is there.
     expect(own.stdout).toBe(`['${secrets[0]!.slice(7, -1)}']\n`)
     const plant = `
 import os, sys
@@ -144,7 +145,7 @@ raise ValueError(kept[6])
     expect({ out: later.stdout, err: later.stderr }).toEqual({ out: '[]\n', err: '' })
   })
 
-  test('is out of reach: no memory, no descriptor, no signal of runner or zygote', async () => {
+  test('is out of reach: no memory, descriptor or signal of runner or zygote', async () => {
     const reach = `
 import ctypes, errno, os, signal
 libc = ctypes.CDLL(None, use_errno=True)
@@ -168,12 +169,12 @@ print(sorted(results), os.path.exists("/proc"))
     const ran = await runIn(pool, 'print(1)')
     expect(ran.sandbox.isClean).toBe(true)
     const maps = (await idleProcesses()).slice(-3).map(readMaps)
-    // Readable for root alone: the processes are hidden from everybody else.
+    // Readable by root only: the processes are hidden from everyone else.
     if (maps.some((map) => map === undefined)) return
     for (const map of maps) expect(map!.split('\n').filter((line) => / .w.s /.test(line))).toEqual([])
   })
 
-  test('gets no frame, no byte and no process of an earlier one', async () => {
+  test('gets no frame, byte or process of an earlier one', async () => {
     const before = await runIn(pool, 'print(1)')
     const attack = `
 import os, struct
@@ -204,7 +205,7 @@ os._exit(0)
     ['crashes', 'import ctypes\nctypes.string_at(0)', 'signal'],
     ['makes a thread', 'import threading\nthreading.Thread(target=print).start()', 'exit'],
     ['writes too much', 'while True:\n    print("x" * 1000)', 'output'],
-  ])('gets a fresh sandbox after one that %s', async (_, source, end) => {
+  ])('gets a new sandbox after one that %s', async (_, source, end) => {
     const first = await runIn(pool, source)
     expect(first.end).toBe(end)
     const second = await runIn(pool, 'print(6 * 7)')
@@ -213,7 +214,7 @@ os._exit(0)
   })
 })
 
-describe('a sandbox that waits', () => {
+describe('an idle sandbox', () => {
   test.each([
     ['runner', -3, 'SIGKILL'],
     ['runner', -3, 'SIGSTOP'],
@@ -229,7 +230,7 @@ describe('a sandbox that waits', () => {
     expect(await gone(pids)).toBe(true)
   })
 
-  test('is no loss when the process that waits for a program is killed', async () => {
+  test('survives the kill of the process waiting for a program', async () => {
     await runIn(pool, 'print(1)')
     const waiting = (await idleProcesses()).at(-1)!
     process.kill(waiting, 'SIGKILL')
@@ -238,7 +239,7 @@ describe('a sandbox that waits', () => {
     expect(second.stdout).toBe('42\n')
   })
 
-  test('is ended after a while, or with its pool', async () => {
+  test('ends after a while, or with its pool', async () => {
     const short = new SandboxPool({ concurrency: 1, idleSeconds: 0.2 })
     await runIn(short, 'print(1)')
     expect(await gone(descendants(process.pid))).toBe(true)
@@ -251,7 +252,7 @@ describe('a sandbox that waits', () => {
     expect(await gone(descendants(process.pid))).toBe(true)
   })
 
-  test('is one of a few', async () => {
+  test('is one of a limited number', async () => {
     const wide = new SandboxPool({ concurrency: 2 })
     const jobs = Array.from({ length: 4 }, () =>
       wide.job(undefined, async (job) => {
@@ -260,12 +261,12 @@ describe('a sandbox that waits', () => {
       }),
     )
     await Promise.all(jobs)
-    // Five processes each: two of bubblewrap, runner, zygote, and the one that waits for a program.
+    // Five processes each: two of bubblewrap, runner, zygote, and the one waiting for a program.
     expect(descendants(process.pid).length).toBeLessThanOrEqual(4 * 5)
     await wide.close()
   })
 
-  test('does not serve for ever', async () => {
+  test('does not serve forever', async () => {
     let sandbox: Sandbox | undefined
     await pool.job(undefined, async (job) => {
       sandbox = await job.open()
@@ -277,14 +278,14 @@ describe('a sandbox that waits', () => {
     expect((await runIn(pool, 'print(1)')).sandbox).not.toBe(sandbox)
   })
 
-  test('is never one whose files programs could write', async () => {
+  test('is never one with writable files', async () => {
     const open = () => pool.job(undefined, (job) => job.open({ writableTmp: true }))
     const first = await open()
     expect(descendants(process.pid)).toEqual([])
     expect(await open()).not.toBe(first)
   })
 
-  test('is never one whose case is still under way', async () => {
+  test('is never one whose case is still running', async () => {
     const first = await pool.job(undefined, async (job) => {
       const sandbox = await job.open()
       sandbox.run({ mode: 'script', source: 'import time\ntime.sleep(60)', stdin: '' }, patientLimits)
@@ -295,7 +296,7 @@ describe('a sandbox that waits', () => {
     expect(second.stdout).toBe('42\n')
   })
 
-  test('keeps nobody from ending, and ends with them', async () => {
+  test('does not keep the process alive, and ends with it', async () => {
     const script = `
 import { SandboxPool } from ${JSON.stringify(new URL('./pool.ts', import.meta.url).href)}
 const pool = new SandboxPool({ idleSeconds: 600 })
@@ -313,7 +314,7 @@ console.log('idle')
   })
 })
 
-/** Of one idle sandbox: two of bubblewrap, runner, zygote, and the process that waits for a program. */
+/** Of one idle sandbox: two of bubblewrap, runner, zygote, and the process waiting for a program. */
 async function idleProcesses(): Promise<number[]> {
   for (;;) {
     const pids = descendants(process.pid)

@@ -23,7 +23,7 @@ async function start(given: Parameters<typeof serveTiny>[1] = {}) {
   return server
 }
 
-/** Asks, and gives status and the error's code. */
+/** Sends a request and returns the status and error code. */
 async function outcome(url: string, body: unknown, headers?: Record<string, string>): Promise<unknown[]> {
   const response = await post(url, body, headers)
   const { error } = (await response.json()) as { error?: { code: string; message: string } }
@@ -31,7 +31,7 @@ async function outcome(url: string, body: unknown, headers?: Record<string, stri
   return [response.status, error?.code]
 }
 
-/** A model that answers when it is told to, and notes which calls were given up. */
+/** A model that answers on command and records cancelled calls. */
 function held() {
   const begun = Promise.withResolvers<void>()
   const free = Promise.withResolvers<void>()
@@ -59,7 +59,7 @@ describe('every route', () => {
       closing: new AbortController().signal,
     })
 
-  test('needs the token, but for the two that tell nothing', async () => {
+  test('needs the token, except for the two that reveal nothing', async () => {
     const routes = app().routes.filter(({ path }) => path !== '/*')
     expect(routes.length).toBeGreaterThan(10)
     for (const { path, method } of routes)
@@ -73,7 +73,7 @@ describe('every route', () => {
       }
   })
 
-  test('refuses other methods and says which it takes', async () => {
+  test('refuses other methods and lists the allowed ones', async () => {
     const headers = { host: '127.0.0.1', authorization: `Bearer ${token}` }
     for (const [path, allow] of [
       ['/v1/chat/completions', 'POST'],
@@ -87,7 +87,7 @@ describe('every route', () => {
   })
 })
 
-describe('whatever comes, it is refused and the server goes on', () => {
+describe('bad input is refused and the server keeps running', () => {
   const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
   const bodies: [string, string | object, number][] = [
     ['empty', '', 400],
@@ -137,7 +137,7 @@ describe('whatever comes, it is refused and the server goes on', () => {
     ['too large', asking('x'.repeat(200_000)), 413],
   ]
 
-  test('bodies of every sort', async () => {
+  test('bodies of every kind', async () => {
     const { url } = await start()
     for (const [name, body, status] of bodies) expect((await outcome(url, body))[0], name).toBe(status)
     const chunks = ReadableStream.from([Buffer.alloc(90_000), Buffer.alloc(90_000)])
@@ -153,7 +153,7 @@ describe('whatever comes, it is refused and the server goes on', () => {
     expect((await outcome(url, usual))[0]).toBe(200)
   })
 
-  test('a base URL in a request goes nowhere', async () => {
+  test('a base URL in a request is ignored', async () => {
     const { url } = await start()
     const where = {
       base_url: 'http://evil.example',
@@ -189,11 +189,11 @@ describe('whatever comes, it is refused and the server goes on', () => {
     ...['/v1/models/tiny/../../..', '/%', '/v1/models/%ff', '/v1/models/__proto__', '/v1/models/constructor'],
   ]
 
-  test(`${paths.length} paths that lead elsewhere`, async () => {
+  test(`${paths.length} paths that point elsewhere`, async () => {
     const { url, port } = await start()
     expect(paths.length).toBe(40)
     for (const path of paths) {
-      // As it stands: `fetch` would straighten it out first.
+      // Sent verbatim: `fetch` would normalise it first.
       const said = await raw(port, `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`)
       expect(said, path).toMatch(/^HTTP\/1.1 (400|404) /)
       expect(said).not.toMatch(/root:|magic-agents|magic-run/)
@@ -231,7 +231,7 @@ describe('whatever comes, it is refused and the server goes on', () => {
   })
 })
 
-describe('a client that goes away', () => {
+describe('a client that disconnects', () => {
   test.each([false, true])('cancels the calls behind it (streamed: %s)', async (stream) => {
     const { model, begun, givenUp } = held()
     const { url, logged } = await start({ model })
@@ -269,7 +269,7 @@ describe('a client that goes away', () => {
 })
 
 describe('limits', () => {
-  test('a full queue sends others away and says when to come back', async () => {
+  test('a full queue refuses requests and says when to retry', async () => {
     const { model, begun, free } = held()
     const { url } = await start({ model, limits: { running: 1, waiting: 1 } })
     const first = post(url, usual)
@@ -284,16 +284,16 @@ describe('limits', () => {
     expect([(await first).status, (await second).status]).toEqual([200, 200])
   })
 
-  test('so many requests per minute', async () => {
+  test('requests per minute are limited', async () => {
     const { url } = await start({ limits: { rate: 3 } })
     for (let number = 0; number < 3; number += 1) expect((await outcome(url, usual))[0]).toBe(200)
     const refused = await post(url, usual)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '20'])
-    // Others are not held up by it.
+    // Other routes are unaffected.
     expect((await fetch(`${url}/v1/models`)).status).toBe(200)
   })
 
-  test('a request may use only so much, and the day only so much', async () => {
+  test('token caps hold per request and per day', async () => {
     const small = await start({ caps: { request: { tokens: 100 } } })
     expect(await outcome(small.url, usual)).toEqual([400, 'request_cap_reached'])
     const day = await start({ caps: { day: { tokens: 6000 } } })
@@ -309,7 +309,7 @@ describe('limits', () => {
   })
 })
 
-test('a request stopped by its cap tells of every call, in the reply, the metrics and the log', async () => {
+test('a request stopped by its cap reports every call in the reply, the metrics and the log', async () => {
   const model = modelAround((request, signal) => tinyModel.ask(request, signal))
   const { url, logged } = await start({ model, caps: { request: { calls: 2 } } })
   // With this seed the graph has more than one node.
@@ -325,11 +325,11 @@ test('a request stopped by its cap tells of every call, in the reply, the metric
   expect(metrics).toContain(`magic_model_calls_total{model="tiny"} ${magic.spent.calls}\n`)
 })
 
-describe('the models behind', () => {
+describe('the models behind the server', () => {
   const failing = (kind: 'unauthorized' | 'rejected') =>
     modelAround(async () => ({ ok: false, kind, message: 'account 1234 has no money', durationMs: 1 }))
 
-  test('a refusal is told without what the provider said', async () => {
+  test("a model error hides the provider's message", async () => {
     const { url, logged } = await start({ model: failing('unauthorized') })
     const response = await post(url, usual)
     const text = await response.text()
@@ -342,7 +342,7 @@ describe('the models behind', () => {
     expect(JSON.stringify(logged)).toContain('1234')
   })
 
-  test('no valid answer is an error, with all that it cost', async () => {
+  test('no valid answer is an error that includes its usage', async () => {
     const mute = modelAround(
       async (request, signal) => ({ ...(await tinyModel.ask(request, signal)), text: 'no' }) as never,
     )
@@ -359,7 +359,7 @@ describe('the models behind', () => {
     })
   })
 
-  test('a mistake in one ends its request only, and stays in the log', async () => {
+  test('a bug in one ends only its request and is logged', async () => {
     const broken = modelAround(async () => {
       throw new Error('a bug at /some/path')
     })
@@ -374,14 +374,14 @@ describe('the models behind', () => {
 })
 
 describe('shutting down', () => {
-  test('finishes what runs, and what comes meanwhile is refused', async () => {
+  test('finishes running requests and refuses new ones', async () => {
     const { model, begun, free } = held()
     const server = await serveTiny(tiny, { model })
     const running = post(server.url, usual)
     await begun
     const socket = connect(server.port, '127.0.0.1')
     await once(socket, 'connect')
-    // Under way, so that the connection is not closed as an idle one.
+    // Started, so that the connection is not closed as idle.
     socket.write('GET /v1/models HTTP/1.1\r\n')
     const closed = server.close(60_000)
     socket.write('host: 127.0.0.1\r\n\r\n')
@@ -393,7 +393,7 @@ describe('shutting down', () => {
   })
 })
 
-test('the log tells what happened, and questions and answers only when asked to', async () => {
+test('the log records events, and questions and answers only on request', async () => {
   const secret = 'the secret word is xyzzy'
   for (const logPrompts of [false, true]) {
     const { url, logged, close } = await serveTiny(tiny, { logPrompts })
@@ -409,7 +409,7 @@ test('the log tells what happened, and questions and answers only when asked to'
   }
 })
 
-test('metrics in the format of Prometheus', async () => {
+test('metrics follow the Prometheus format', async () => {
   const { url } = await start()
   await post(url, usual)
   await post(url, { ...usual, model: 'other' })
@@ -429,7 +429,7 @@ test('metrics in the format of Prometheus', async () => {
   expect(text).toMatch(/magic_tokens_total\{model="tiny",kind="input"\} [1-9]/)
 })
 
-test('metrics tell of the queue and the workers of a shared PostgreSQL, and do without it while it is away', async () => {
+test('metrics show the queue and workers of a shared PostgreSQL, and survive its absence', async () => {
   const worker = { name: 'a "b"', version: '1', running: 3, done: 9, rate: 1, seconds: 60, leaseSeconds: 20 }
   const runs = [{ run: 'first', running: 3 }]
   let isAway = false
@@ -475,7 +475,7 @@ test('metrics tell of the queue and the workers of a shared PostgreSQL, and do w
   expect(await metrics()).toContain('magic_requests_running')
 })
 
-/** Waits until as many requests are in the queue. */
+/** Waits until this many requests are queued. */
 async function waiting(url: string, count: number): Promise<void> {
   for (;;) {
     const text = await (await fetch(`${url}/metrics`)).text()

@@ -4,7 +4,7 @@ import { readChatRequest } from './chat-request.ts'
 
 const read = (body: object) => readChatRequest(JSON.stringify({ model: 'm', ...body }))
 
-test('the last user message is the question, all else is context', () => {
+test('the last user message is the question; the rest is context', () => {
   const { question, model, stream, includeUsage } = read({
     messages: [
       { role: 'system', content: 'Be brief.' },
@@ -32,7 +32,7 @@ test('the last user message is the question, all else is context', () => {
   expect(question.contract).toBeUndefined()
 })
 
-test('the fields of our own become parts of the task', () => {
+test('custom fields become parts of the task', () => {
   const messages = [{ role: 'user', content: 'Which?' }]
   const tables = [{ name: 'sales', rows: [['2025', '7']] }]
   const given = { contract: 'option', options: ['red', 'blue'], tables, seed: 3 }

@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 const price: Price = {
   ...{ currency: 'EUR', asOf: '2026-11', source: 'test', input: 1000, cachedInput: 1000, output: 1000 },
 }
-/** At most 100 + 900 tokens, so one euro. */
+/** At most 100 + 900 tokens, which is one euro. */
 const request: ChatRequest = {
   ...{ system: 'x'.repeat(150), user: 'x'.repeat(150), decoding: { ...paperDecoding, maxOutputTokens: 900 } },
 }
@@ -30,7 +30,7 @@ const spending = (day: { tokens?: number; cost?: number }) =>
   new Spending({ request: {}, day }, price, path, () => now)
 const kept = () => JSON.parse(readFileSync(path, 'utf8'))
 
-/** How many calls of 100 tokens can be made. */
+/** The number of calls of 100 tokens that succeed. */
 function calls(from: Spending, most = 1000): number {
   for (let made = 0; made < most; made += 1) {
     try {
@@ -43,21 +43,21 @@ function calls(from: Spending, most = 1000): number {
   return most
 }
 
-test('a cap holds, in tokens and in money', () => {
-  // The last call is not made when what it could use at most would pass the cap.
+test('a cap holds in tokens and in money', () => {
+  // A call is refused if its maximum use would exceed the cap.
   expect(calls(spending({ tokens: 10_000 }))).toBe(90)
   rmSync(path)
   // Sums of 0.1 are not exact.
   expect([90, 91]).toContain(calls(spending({ cost: 10 })))
 })
 
-test('it holds over restarts: those that were closed lose nothing, and killed ones never forget', () => {
+test('it holds across restarts: closing loses nothing, and a kill forgets nothing', () => {
   const cap = { tokens: 10_000 }
   const first = spending(cap)
   expect(calls(first, 40)).toBe(40)
   first.close()
   expect(kept()).toMatchObject({ day: '2026-11-16', tokens: 4000, money: expect.closeTo(4), currency: 'EUR' })
-  // Killed with two calls under way: each may have used a thousand.
+  // Killed with two calls in flight: each may have used a thousand tokens.
   const second = spending(cap)
   expect(calls(second, 10)).toBe(10)
   const meter = second.requestMeter()!
@@ -69,14 +69,14 @@ test('it holds over restarts: those that were closed lose nothing, and killed on
   expect(4000 + 1000 + 2000 + after * 100).toBeLessThanOrEqual(10_000)
 })
 
-test('a loop of kills cannot pass it', () => {
+test('repeated kills cannot exceed it', () => {
   let made = 0
   for (let life = 0; life < 200; life += 1) made += calls(spending({ tokens: 10_000 }), 1)
   expect(made * 100).toBeLessThanOrEqual(10_000)
   expect(made).toBeGreaterThan(5)
 })
 
-test('midnight in UTC renews it', () => {
+test('it resets at midnight UTC', () => {
   const from = spending({ tokens: 2000 })
   now = new Date('2026-11-16T23:59:59Z')
   expect(calls(from)).toBe(10)
@@ -86,7 +86,7 @@ test('midnight in UTC renews it', () => {
   now = new Date('2026-11-16T12:00:00Z')
 })
 
-test('a call that could not be made costs nothing', () => {
+test('a failed call costs nothing', () => {
   const from = spending({ tokens: 10_000 })
   from.requestMeter()!.reserve(request)({
     ok: false,
@@ -100,7 +100,7 @@ test('a call that could not be made costs nothing', () => {
   expect(kept().tokens).toBe(0)
 })
 
-test('a file that cannot be trusted is refused by name', () => {
+test('an untrustworthy file is refused by name', () => {
   spending({ tokens: 1 }).close()
   for (const text of [
     '',

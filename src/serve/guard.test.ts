@@ -38,7 +38,7 @@ describe('hosts', () => {
     expect(await status({}, { host })).toBe(403)
   })
 
-  test('a server for other machines answers to addresses and to the names that it was given', async () => {
+  test('a public server accepts addresses and its configured names', async () => {
     const open = { host: '0.0.0.0', hosts: ['Magic.Example'], token: 'secret' }
     const authorization = 'Bearer secret'
     for (const host of ['10.0.0.7:8080', '[fe80::1]', 'magic.example:443', 'localhost'])
@@ -76,7 +76,7 @@ describe('origins', () => {
 describe('tokens', () => {
   const token = 'correct-horse'
 
-  test('the right one only, as a bearer token', async () => {
+  test('only the right one is accepted, as a bearer token', async () => {
     expect(await status({ token }, { authorization: `Bearer ${token}` })).toBe(200)
     expect(await status({ token }, { authorization: `bearer  ${token}` })).toBe(200)
     const wrong = ['', 'Bearer', 'Bearer ', `Basic ${token}`, token, `Bearer ${token}x`, `Bearer x ${token}`]
@@ -94,7 +94,7 @@ describe('tokens', () => {
     })
   })
 
-  test('from elsewhere too where a server says so, and not for open paths', async () => {
+  test('may come from elsewhere if the server allows it, and open paths need none', async () => {
     const tokenOf = (request: Request) => new URL(request.url).searchParams.get('token') ?? undefined
     expect(await status({ token, tokenOf }, {}, `/thing?token=${token}`)).toBe(200)
     expect(await status({ token, tokenOf }, {}, '/thing?token=other')).toBe(401)
@@ -103,14 +103,14 @@ describe('tokens', () => {
     expect(await status({ token, open: ['/healthz'] }, { host: 'evil.example' }, '/healthz')).toBe(403)
   })
 
-  test('of any length are compared', () => {
+  test('are compared at any length', () => {
     expect(isToken('', token)).toBe(false)
     expect(isToken(token.repeat(1000), token)).toBe(false)
     expect(isToken('ключ', 'ключ')).toBe(true)
   })
 })
 
-test('no other machine is let in without a token', () => {
+test('a server for other machines requires a token', () => {
   for (const host of ['127.0.0.1', 'localhost', '::1'])
     expect(() => assertGuarded(host, undefined)).not.toThrow()
   for (const host of ['0.0.0.0', '::', '10.0.0.7', 'magic.example'])

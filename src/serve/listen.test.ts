@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server.close(0)
 })
 
-/** Answers `/slow` when told to, and notes whom it gave up on. */
+/** Answers `/slow` on command and records disconnects. */
 async function start(options: Partial<ListenOptions> = {}) {
   const app = new Hono()
   const { promise: told, resolve: tell } = Promise.withResolvers<void>()
@@ -28,7 +28,7 @@ async function start(options: Partial<ListenOptions> = {}) {
   return { server, tell, asked: asked.promise, left: left.promise }
 }
 
-/** Everything that the server says on a raw connection until it closes it. */
+/** Everything the server sends on a raw connection until it closes. */
 async function raw(port: number, text: string): Promise<string> {
   const socket = connect(port, '127.0.0.1').on('error', () => {})
   let said = ''
@@ -40,7 +40,7 @@ async function raw(port: number, text: string): Promise<string> {
   return said
 }
 
-test('closing finishes what runs and takes nothing new', async () => {
+test('closing finishes running requests and accepts no new ones', async () => {
   const { server, tell, asked } = await start()
   const slow = fetch(`${server.url}/slow`)
   await asked
@@ -51,7 +51,7 @@ test('closing finishes what runs and takes nothing new', async () => {
   await closed
 })
 
-test('after the grace it is cut, and the handler hears of it', async () => {
+test('after the grace period requests are cut, and the handler is notified', async () => {
   const { server, asked, left } = await start()
   const slow = fetch(`${server.url}/slow`).catch(() => 'cut')
   await asked
@@ -60,7 +60,7 @@ test('after the grace it is cut, and the handler hears of it', async () => {
   await left
 })
 
-test('a client that goes away is told to the handler', async () => {
+test('the handler is notified when a client disconnects', async () => {
   const { server, asked, left } = await start()
   const leaving = new AbortController()
   const slow = fetch(`${server.url}/slow`, { signal: leaving.signal }).catch(() => 'left')
@@ -70,7 +70,7 @@ test('a client that goes away is told to the handler', async () => {
   await left
 })
 
-test('connections that send nothing or too little are ended', async () => {
+test('connections that send nothing or too little are closed', async () => {
   const { server } = await start({ headerSeconds: 0.3, bodySeconds: 0.6 })
   const [, header, body] = await Promise.all([
     raw(server.port, ''),
@@ -81,7 +81,7 @@ test('connections that send nothing or too little are ended', async () => {
   expect(body).toMatch(/^HTTP\/1.1 408 /)
 })
 
-// Under the usual limits of time, which no busy machine makes an honest request miss.
+// With the default timeouts, which an honest request meets even on a busy machine.
 test('while silent connections wait, honest ones are answered, and malformed or oversized ones refused', async () => {
   const { server } = await start()
   const silent = [
@@ -97,7 +97,7 @@ test('while silent connections wait, honest ones are answered, and malformed or 
   await Promise.all(silent)
 })
 
-test('an address that cannot be had is refused with the remedy', async () => {
+test('an unavailable address is refused with the remedy', async () => {
   const { server } = await start()
   const again = (host: string, port: number) => listen(() => new Response(), { host, port })
   await expect(again('127.0.0.1', server.port)).rejects.toThrow(/is in use.*--port/)

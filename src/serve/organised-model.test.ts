@@ -28,7 +28,7 @@ async function all<Part>(stream: AsyncIterable<Part>): Promise<Part[]> {
 const tools = emptyToolbox
 const prompt = 'What is 6 times 7?'
 
-test('is a language model of the AI SDK, as its types see it too', async () => {
+test('is an AI SDK language model, also by its types', async () => {
   const model: LanguageModel = organisedModel({ policy, model: tinyModel, tools })
   const { text, usage, providerMetadata, finishReason } = await generateText({ model, prompt })
   const solved = await solve({ policy, task: { question: prompt }, model: tinyModel, tools })
@@ -42,7 +42,7 @@ test('is a language model of the AI SDK, as its types see it too', async () => {
   })
 })
 
-test('streams the answer, and progress where it is asked for', async () => {
+test('streams the answer, and progress on request', async () => {
   const model = organisedModel({ policy, model: tinyModel, tools })
   const magic = { contract: 'text', seed: 3 }
   const stream = streamText({ model, prompt, includeRawChunks: true, providerOptions: { magic } })
@@ -88,7 +88,7 @@ test('earlier messages are public context', async () => {
   }
 })
 
-test('cancelling cancels the calls behind it, plain and streamed', async () => {
+test('cancelling stops the underlying calls, plain and streamed', async () => {
   for (const isStreamed of [false, true]) {
     const begun = Promise.withResolvers<void>()
     const ended = Promise.withResolvers<void>()
@@ -111,7 +111,7 @@ test('cancelling cancels the calls behind it, plain and streamed', async () => {
   }
 })
 
-test('what a policy cannot do is refused', async () => {
+test('unsupported features are refused', async () => {
   const model = organisedModel({ policy, model: tinyModel, tools })
   const user = [{ role: 'user' as const, content: [{ type: 'text' as const, text: prompt }] }]
   const refused: [object, RegExp][] = [

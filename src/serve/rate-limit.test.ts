@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { RateLimit } from './rate-limit.ts'
 
-test('a minute’s worth at once, then evenly; each client for itself', () => {
+test('allows a burst of one minute’s requests, then an even rate, per client', () => {
   let now = 0
   const limit = new RateLimit(6, () => now)
   for (let number = 0; number < 6; number += 1) expect(limit.take('a')).toBeUndefined()
@@ -17,7 +17,7 @@ test('a minute’s worth at once, then evenly; each client for itself', () => {
   expect(limit.take('a')).toBe(10)
 })
 
-test('refusals do not lengthen the wait', () => {
+test('refusals do not extend the wait', () => {
   let now = 0
   const limit = new RateLimit(60, () => now)
   for (let number = 0; number < 1000; number += 1) limit.take('a')
@@ -25,7 +25,7 @@ test('refusals do not lengthen the wait', () => {
   expect(limit.take('a')).toBeUndefined()
 })
 
-test('very many clients take bounded memory', () => {
+test('many clients use bounded memory', () => {
   const limit = new RateLimit(1, () => 0)
   for (let number = 0; number < 30_000; number += 1) limit.take(`client ${number}`)
   // The oldest are forgotten, the newest are not.

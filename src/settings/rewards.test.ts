@@ -20,13 +20,13 @@ test("defaults are the paper's values", () => {
   })
 })
 
-test('every setting says what it means', () => {
+test('every setting has a description', () => {
   for (const [field, schema] of Object.entries(rewardSettingsSchema.shape)) {
     expect(schema.description, field).toMatch(/^\S.{20,}\.$/)
   }
 })
 
-test('given settings replace only their own default', () => {
+test('given settings replace only their own defaults', () => {
   expect(rewardSettings({ alpha: 0, beta: 0, gammaR: 0 })).toEqual({
     ...rewardSettings(),
     alpha: 0,

@@ -6,16 +6,16 @@ import { knownTasks } from './model/known-task.ts'
 import { SimulatedModel } from './model/simulator.ts'
 import { syntheticFamilies, syntheticTaskSet } from './questions/synthetic-task-set.ts'
 
-// Runs are resumed and verified on questions and answers that an earlier version made. If a digest changes on purpose, the
-// synthetic set needs another name or the simulated model another version. These are of version 2, in which most of a
-// question's hardness shows in its length.
+// Runs are resumed and verified on questions and answers made by an earlier version. If a digest changes on
+// purpose, rename the synthetic set or raise the simulated model's version. These are from version 2, where
+// most of a question's hardness shows in its length.
 const digestOf = (value: unknown) =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16)
 
 const setOf = (family: (typeof syntheticFamilies)[number]) =>
   syntheticTaskSet({ seed: 3, train: 120, test: 80, families: [family] })
 
-test('synthetic questions stay what they were', () => {
+test('synthetic questions are unchanged', () => {
   const digests = syntheticFamilies.map((family) => [family, digestOf(knownTasks(setOf(family)))])
   expect(Object.fromEntries(digests)).toEqual({
     arithmetic: '9656b03b9428f737',
@@ -26,7 +26,7 @@ test('synthetic questions stay what they were', () => {
   })
 })
 
-test('and so do the answers to them', () => {
+test('answers to them are unchanged', () => {
   const roles = [...paperLibrary.roles.map(({ id }) => id), 'math_checker', 'chef']
   const tools = ['calculator', 'public_code', 'table_reader']
   const digests = syntheticFamilies.map((family) => {

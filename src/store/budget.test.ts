@@ -21,7 +21,7 @@ const request: ChatRequest = {
 const usage = { input: 8, cachedInput: 2, output: 5 }
 const answer: ChatReply = { ok: true, text: '', finish: 'stop', usage, warnings: [], durationMs: 1 }
 
-test('a call counts with the most it can use until it is settled, then with what it used', () => {
+test('a call counts with its maximum until settled, then with its actual use', () => {
   const budget = new Budget({ tokens: 60 }, price)
   expect(budget.exhausted()).toBe(false)
   const settle = budget.reserve(request)
@@ -51,7 +51,7 @@ test.each([
   ['calls', 1],
   ['tokens', 13],
   ['cost', (6 * 1000 + 2 * 100 + 5 * 2000) / 1e6],
-] as const)('a cap on %s is reached at exactly the sum, without overshoot, and not before', (cap, sum) => {
+] as const)('a cap on %s is reached exactly at the sum, not before, and without overshoot', (cap, sum) => {
   const budget = new Budget({ [cap]: sum }, price)
   expect(budget.reached()).toBeUndefined()
   budget.reserve(request)(answer)
@@ -62,7 +62,7 @@ test.each([
   expect(roomy.reached()).toBeUndefined()
 })
 
-test('what was passed by is told in the unit of its cap', () => {
+test('overshoot is given in the unit of the cap', () => {
   const budget = new Budget({ calls: 1, tokens: 20 }, price)
   for (const settle of [1, 2, 3].map(() => budget.reserve(request))) settle(answer)
   expect(budget.overshoot('calls')).toBe(2)
@@ -72,7 +72,7 @@ test('what was passed by is told in the unit of its cap', () => {
 test.each([
   ['an answer without usage', { ...answer, usage: undefined }, 1],
   ['a broken connection', { ok: false, kind: 'network', message: '', durationMs: 1 }, 0],
-] as const)('%s adds no tokens, but a cap counts the most that it can have used', (_, reply, calls) => {
+] as const)('%s adds no tokens, but a cap counts its maximum possible use', (_, reply, calls) => {
   const budget = new Budget({ tokens: 60 }, price)
   const { usage: _usage, ...bare } = reply as ChatReply
   budget.reserve(request)(bare as ChatReply)
@@ -83,14 +83,14 @@ test.each([
   expect(budget.reached()).toBe('tokens')
 })
 
-test('an attempt that never left counts for nothing', () => {
+test('an attempt that was never sent counts for nothing', () => {
   const budget = new Budget({}, price)
   const failure = { ok: false, kind: 'network', message: 'connection refused', durationMs: 1 } as const
   budget.reserve(request)({ ...failure, unsent: true })
   expect(budget.spent).toMatchObject({ calls: 0, unknown: 0, unknownAtMost: { tokens: 0 } })
 })
 
-test('a refusal by HTTP costs nothing; a failure that tells its usage counts as told', () => {
+test('an HTTP refusal costs nothing; a failure with usage counts as reported', () => {
   const budget = new Budget({}, undefined)
   budget.reserve(request)({ ok: false, kind: 'rate_limited', message: '', durationMs: 1 })
   expect(budget.spent).toMatchObject({ calls: 0, input: 0, output: 0, unknown: 0, cost: 'unpriced' })
@@ -98,7 +98,7 @@ test('a refusal by HTTP costs nothing; a failure that tells its usage counts as 
   expect(budget.spent).toMatchObject({ calls: 0, ...usage, unknown: 0 })
 })
 
-test('a client that throws gives its reservation back', async () => {
+test('a client that throws releases its reservation', async () => {
   const budget = new Budget({ tokens: 1000 }, undefined)
   const model = {
     identity: { provider: 'p', model: 'm', options: {} },
@@ -106,11 +106,11 @@ test('a client that throws gives its reservation back', async () => {
   }
   await expect(callModel(model, request, { meter: budget })).rejects.toThrow('a mistake in a client')
   expect(budget.spent).toMatchObject({ calls: 0, unknown: 1 })
-  // Ten more of the kind would fit: nothing is reserved any more.
+  // Ten more would fit: nothing is reserved any more.
   expect(budget.exhausted()).toBe(false)
 })
 
-test('a call to a further model is reserved, settled and noted at that model’s price', () => {
+test('a call to another model is reserved, settled and recorded at that model’s price', () => {
   const model = (name: string) => ({ provider: 'p', model: name, options: {} })
   const dear = { ...price, input: 10_000, cachedInput: 1000, output: 20_000 }
   const noted: unknown[] = []
@@ -121,7 +121,7 @@ test('a call to a further model is reserved, settled and noted at that model’s
   }
   const budget = new Budget({ cost: 1 }, { ...price, further: { 'p/dear': dear } }, journal)
   const settle = budget.reserve(request, model('dear'))
-  // 10 tokens in and 50 out, at most.
+  // At most 10 tokens in and 50 out.
   const most = { amount: (10 * 10_000 + 50 * 20_000) / 1e6, currency: 'EUR' }
   expect(budget.exhausted()).toBe(true)
   settle(answer)

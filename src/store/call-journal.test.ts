@@ -28,7 +28,7 @@ const open = (path: string, caps = {}, at: Price | undefined = price) => {
 }
 const nothingBefore = { replies: 0, updated: 0 }
 
-test('what one process has spent, the next one counts, whatever became of the calls', () => {
+test('spending carries over to the next process, whatever happened to the calls', () => {
   const path = fresh()
   const first = open(path)
   for (const reply of [answer, failure('network'), failure('server_error'), failure('cancelled'), answer])
@@ -41,23 +41,23 @@ test('what one process has spent, the next one counts, whatever became of the ca
   expect(second.budget.reached()).toBe('tokens')
 })
 
-test('calls in flight at a kill are unknown, up to what was reserved for them', () => {
+test('calls in flight at a kill are unknown, up to their reservation', () => {
   const path = fresh()
   const first = open(path)
   first.budget.reserve(request)(answer)
   for (let call = 0; call < 3; call += 1) first.budget.reserve(request)
-  // Killed: nothing is closed. And killed again, twice, with one more in flight each time.
+  // Killed without closing, then killed twice more with another call in flight each time.
   for (const more of [1, 2, 3]) {
     const { journal, budget } = open(path)
     expect(budget.spent).toMatchObject({ calls: 1, ...usage, unknown: 2 + more })
     expect(budget.spent.unknownAtMost?.tokens).toBe((2 + more) * 60)
-    // Told once, by the process that comes after; the first answer is kept.
+    // Reported once, by the next process; the first answer is kept.
     expect(journal.take({ replies: 1, updated: 0 })).toBe(more === 1 ? 3 : 1)
     budget.reserve(request)
   }
 })
 
-test('answers that came and were not kept are told as lost once, and so are calls that were given up', () => {
+test('answers that were not kept are reported as lost once, and so are cancelled calls', () => {
   const path = fresh()
   const first = open(path)
   for (const reply of [answer, answer, answer, failure('cancelled')]) first.budget.reserve(request)(reply)
@@ -68,7 +68,7 @@ test('answers that came and were not kept are told as lost once, and so are call
   expect(new CallJournal(path, price).take({ replies: 1, updated: 0 })).toBe(0)
 })
 
-test('answers to control calls are not lost: nobody keeps them', () => {
+test('answers to control calls are never lost, because nothing keeps them', () => {
   const path = fresh()
   const first = open(path)
   for (const control of [undefined, true, true] as const)
@@ -79,17 +79,17 @@ test('answers to control calls are not lost: nobody keeps them', () => {
   expect(second.journal.take({ replies: 1, updated: 0 })).toBe(0)
 })
 
-test('answers that an update has used up are not lost, although no ledger keeps them', () => {
+test('answers used by an update are not lost, although no ledger keeps them', () => {
   const path = fresh()
   noteSpent(path, { sum: { ...new Budget({}, undefined).spent, calls: 1 }, of: 'self-check' })
   const first = open(path)
   expect(first.journal.take(nothingBefore)).toBe(0)
   for (let call = 0; call < 5; call += 1) first.budget.reserve(request)(answer)
-  // The update was written down after four of them and the self-check's.
+  // The update was recorded after four of them and the self-check's.
   expect(new CallJournal(path, price).take({ replies: 0, updated: 5 })).toBe(1)
 })
 
-test('what a power loss has left of a last line is cut off, and the journal goes on', () => {
+test('a last line torn by a power loss is cut off, and the journal continues', () => {
   const path = fresh()
   const first = open(path)
   first.budget.reserve(request)(answer)
@@ -102,7 +102,7 @@ test('what a power loss has left of a last line is cut off, and the journal goes
   expect(journal.digest.bytes).toBe(readFileSync(path).length)
 })
 
-test('a last line that stands there twice after a crash counts once', () => {
+test('a last line duplicated by a crash counts once', () => {
   const path = fresh()
   const first = open(path)
   for (let call = 0; call < 2; call += 1) first.budget.reserve(request)(answer)
@@ -114,7 +114,7 @@ test('a last line that stands there twice after a crash counts once', () => {
   expect(journal.take({ replies: 2, updated: 0 })).toBe(0)
 })
 
-test('a damaged line is no end of the journal: it is named', () => {
+test('a damaged line does not end the journal: it is named', () => {
   const path = fresh()
   open(path).budget.reserve(request)(answer)
   writeFileSync(path, readFileSync(path, 'utf8').replace('"begin"', '"begin'))
@@ -122,7 +122,7 @@ test('a damaged line is no end of the journal: it is named', () => {
 })
 
 test.each([undefined, { ...price, currency: 'CNY' }])(
-  'a price that was not there before counts for everything',
+  'a price added later applies to earlier calls',
   (before) => {
     const path = fresh()
     const first = open(path, {}, before)
@@ -133,7 +133,7 @@ test.each([undefined, { ...price, currency: 'CNY' }])(
   },
 )
 
-test('minutes go on from those of the last call', () => {
+test('minutes continue from the last call', () => {
   const path = fresh()
   noteSpent(path, { sum: { ...new Budget({}, undefined).spent, minutes: 3 }, of: 'earlier version' })
   const { budget } = open(path, { minutes: 3 })
@@ -144,7 +144,7 @@ test('minutes go on from those of the last call', () => {
   expect(minutes).toBeLessThan(6)
 })
 
-test('where it cannot be written the path is named', () => {
+test('an unwritable path is named', () => {
   expect(() => new CallJournal(join(folder, 'none', 'calls.jsonl'), undefined)).toThrow(
     /none\/calls.jsonl could not be written \(ENOENT/,
   )

@@ -61,7 +61,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
-describe('what is written is read, bit for bit', () => {
+describe('reads back bit for bit', () => {
   test('weights, moments and the rest', async () => {
     const checkpoint = makeCheckpoint()
     await writeCheckpoint(folder, checkpoint)
@@ -85,7 +85,7 @@ describe('what is written is read, bit for bit', () => {
     expect(bits(read.optimizer!.first)).toEqual(bits(optimizer!.first))
   })
 
-  test('without an optimizer, where the policy is only used', async () => {
+  test('without an optimizer, for a policy that is only used', async () => {
     const { optimizer: _, ...checkpoint } = makeCheckpoint()
     await writeCheckpoint(folder, checkpoint)
     expect(readCheckpoint(folder)).toEqual(checkpoint)
@@ -101,8 +101,8 @@ describe('what is written is read, bit for bit', () => {
   })
 })
 
-describe('writing over an older one', () => {
-  test('leaves the newer one alone, with nothing of the older', async () => {
+describe('overwriting an older checkpoint', () => {
+  test('leaves only the newer one', async () => {
     await writeCheckpoint(folder, makeCheckpoint(1))
     const { optimizer: _, ...newer } = makeCheckpoint(2)
     await writeCheckpoint(folder, newer)
@@ -111,7 +111,7 @@ describe('writing over an older one', () => {
     expect(readdirSync(root)).toEqual(['latest'])
   })
 
-  test('never touches a folder that is no checkpoint', async () => {
+  test('never touches a folder that is not a checkpoint', async () => {
     mkdirSync(folder)
     writeFileSync(join(folder, 'thesis.txt'), 'years of work')
     const write = () => writeCheckpoint(folder, makeCheckpoint())
@@ -125,7 +125,7 @@ describe('writing over an older one', () => {
     expect(readdirSync(root)).toEqual(['latest'])
   })
 
-  test('fails with the path and the need, and keeps what was there', async () => {
+  test('fails with the path and the space needed, and keeps the old one', async () => {
     writeFileSync(join(root, 'file'), '')
     const inside = join(root, 'file', 'latest')
     await expect(writeCheckpoint(inside, makeCheckpoint())).rejects.toThrow(
@@ -147,7 +147,7 @@ describe('writing over an older one', () => {
   })
 })
 
-describe('what is damaged is refused by name', () => {
+describe('damage is refused by name', () => {
   const refused = () => {
     try {
       readCheckpoint(folder, identity)
@@ -159,17 +159,17 @@ describe('what is damaged is refused by name', () => {
     return 'it was accepted'
   }
 
-  test('nothing is there', async () => {
+  test('a missing folder', async () => {
     expect(refused()).toContain('state.json cannot be read (ENOENT)')
   })
 
-  test.each(['policy.safetensors', 'optimizer.safetensors', 'state.json'])('%s is missing', async (name) => {
+  test.each(['policy.safetensors', 'optimizer.safetensors', 'state.json'])('a missing %s', async (name) => {
     await writeCheckpoint(folder, makeCheckpoint())
     rmSync(join(folder, name))
     expect(refused()).toContain(`${name} cannot be read (ENOENT)`)
   })
 
-  test('truncated at every 4 KiB, by a byte, or to nothing', async () => {
+  test('truncation at every 4 KiB, by a byte, or to nothing', async () => {
     const wide = { ...dimensions, hidden: 24 }
     const parameters = initializeParameters(wide, 1)
     const size = [...parameters.values()].reduce((sum, { data }) => sum + data.length, 0)
@@ -186,7 +186,7 @@ describe('what is damaged is refused by name', () => {
     let tried = 0
     for (const name of readdirSync(source)) {
       const { length } = readFileSync(join(source, name))
-      // The last byte of the state is the end of its last line, and says nothing.
+      // The last byte of the state is its final line end, which means nothing.
       const cuts = [name === 'state.json' ? length - 2 : length - 1]
       for (let cut = 0; cut < length; cut += 4096) cuts.push(cut)
       for (const cut of cuts) {
@@ -204,13 +204,13 @@ describe('what is damaged is refused by name', () => {
     expect(tried).toBeGreaterThan(40)
   })
 
-  test('something was appended', async () => {
+  test('appended bytes', async () => {
     await writeCheckpoint(folder, makeCheckpoint())
     appendFileSync(join(folder, 'policy.safetensors'), 'x')
     expect(refused()).toContain('something was added to it')
   })
 
-  test('a bit was flipped, anywhere in the tensors', async () => {
+  test('a flipped bit anywhere in the tensors', async () => {
     await writeCheckpoint(folder, makeCheckpoint())
     const random = deriveRandom(1, 'flips')
     for (const name of ['policy.safetensors', 'optimizer.safetensors']) {
@@ -234,7 +234,7 @@ describe('what is damaged is refused by name', () => {
     expect(readCheckpoint(folder)).toEqual(makeCheckpoint())
   })
 
-  test('a bit was flipped, anywhere in the state, or it says the same', async () => {
+  test('a flipped bit anywhere in the state, unless it means the same', async () => {
     await writeCheckpoint(folder, makeCheckpoint())
     const path = join(folder, 'state.json')
     const bytes = readFileSync(path)
@@ -245,7 +245,7 @@ describe('what is damaged is refused by name', () => {
       writeFileSync(path, flipped)
       const message = refused()
       if (message === 'it was accepted') {
-        // Between the tokens one white space is as good as another.
+        // Between tokens, one white space is as good as another.
         expect([0x20, 0x0a]).toContain(byte)
         expect(readCheckpoint(folder)).toEqual(makeCheckpoint())
         harmless += 1
@@ -254,7 +254,7 @@ describe('what is damaged is refused by name', () => {
     expect(harmless).toBeLessThan(bytes.length / 10)
   })
 
-  test('files of another checkpoint were mixed in', async () => {
+  test('files mixed in from another checkpoint', async () => {
     const other = join(root, 'other')
     await writeCheckpoint(other, makeCheckpoint(3))
     await writeCheckpoint(folder, makeCheckpoint())
@@ -262,7 +262,7 @@ describe('what is damaged is refused by name', () => {
     expect(refused()).toContain('policy.safetensors is damaged: its digest is not the one')
   })
 
-  test('the state is of another version, or no JSON', async () => {
+  test('a state of another version, or not JSON', async () => {
     await writeCheckpoint(folder, makeCheckpoint())
     const path = join(folder, 'state.json')
     writeFileSync(path, readFileSync(path, 'utf8').replace('magic-checkpoint-v1', 'magic-checkpoint-v2'))
@@ -273,7 +273,7 @@ describe('what is damaged is refused by name', () => {
     expect(refused()).toContain('state.json is damaged')
   })
 
-  test('a number is edited by hand', async () => {
+  test('a number edited by hand', async () => {
     await writeCheckpoint(folder, makeCheckpoint())
     const path = join(folder, 'state.json')
     writeFileSync(path, readFileSync(path, 'utf8').replace('"update": 17', '"update": 18'))
@@ -281,7 +281,7 @@ describe('what is damaged is refused by name', () => {
   })
 })
 
-describe('what is for another policy is refused with all that differs', () => {
+describe('a checkpoint for another policy is refused with every difference', () => {
   const expectRefusal = async (expected: Partial<typeof identity>, ...parts: string[]) => {
     await writeCheckpoint(folder, makeCheckpoint())
     for (const part of [folder, 'it is for another policy', ...parts])
@@ -302,7 +302,7 @@ describe('what is for another policy is refused with all that differs', () => {
     await expectRefusal({ arithmetic: 'fused' }, 'its arithmetic is separate, not fused')
   })
 
-  test('another gain; without one it is 1', async () => {
+  test('another gain; the default is 1', async () => {
     await expectRefusal({ gain: 10 }, 'its gain is 1, not 10')
     expect(readCheckpoint(folder, { gain: 1 }).gain).toBeUndefined()
     await writeCheckpoint(folder, makeCheckpoint(17, { gain: 10 }))
@@ -317,7 +317,7 @@ describe('what is for another policy is refused with all that differs', () => {
     expect(readFileSync(join(folder, 'state.json'))).toEqual(without)
   })
 
-  test('everything at once', async () => {
+  test('several differences at once', async () => {
     await expectRefusal(
       { dimensions: { ...dimensions, hidden: 9, maxDepth: 5 }, library: 'x', encoder: 'y' },
       'hidden is 8, not 9',
@@ -328,7 +328,7 @@ describe('what is for another policy is refused with all that differs', () => {
   })
 })
 
-/** Rewrites a file of a checkpoint and everything that vouches for it, as a malicious or careless tool would. */
+/** Rewrites a file of a checkpoint and everything that vouches for it, like a malicious or careless tool. */
 function forge(
   name: string,
   change: (tensors: Map<string, { shape: readonly number[]; data: Float32Array | Float64Array }>) => void,
@@ -347,7 +347,7 @@ function forge(
   )
 }
 
-describe('tensors that are not those of the policy are refused, though every digest is right', () => {
+describe('tensors that do not match the policy are refused even with correct digests', () => {
   const expectRefusal = async (name: string, change: Parameters<typeof forge>[1], message: string) => {
     await writeCheckpoint(folder, makeCheckpoint())
     forge(name, () => {})
@@ -391,8 +391,8 @@ describe('tensors that are not those of the policy are refused, though every dig
   })
 })
 
-test('a writer that is killed leaves a whole checkpoint, however often', async () => {
-  // The writer's update number is in its weights too, so that a mixture would be seen.
+test('a writer that is killed repeatedly always leaves a complete checkpoint', async () => {
+  // The writer's update number is in its weights too, so a mixture would show.
   const module = JSON.stringify(new URL('./checkpoint.ts', import.meta.url).href)
   const script = `
     const { writeCheckpoint, readCheckpoint } = await import(${module})

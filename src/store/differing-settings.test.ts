@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { differingSettings } from './differing-settings.ts'
 
-test('names what differs by its path, and only that', () => {
+test('lists exactly the differing paths', () => {
   const one = { seed: 1, rewards: { beta: 0.1, eta: 1 }, roles: ['a', 'b'], updates: 3 }
   const other = { seed: 1, rewards: { beta: 0.2, eta: 1 }, roles: ['a'], note: null }
   expect(differingSettings([one, other])).toEqual([
@@ -12,7 +12,7 @@ test('names what differs by its path, and only that', () => {
   ])
 })
 
-test('what is set to nothing is not set', () => {
+test('undefined counts as not set', () => {
   expect(differingSettings([{ updates: undefined }, {}])).toEqual([])
   expect(differingSettings([{ a: 1 }])).toEqual([])
   expect(differingSettings([])).toEqual([])

@@ -18,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let count = 0
 const fresh = () => join(folder, `file-${++count}`)
 
-test('a text is there whole, and nothing else is', () => {
+test('a text is written whole, and nothing else', () => {
   const path = fresh()
   writeWhole(path, 'one')
   writeWhole(path, 'two, é')
@@ -26,8 +26,8 @@ test('a text is there whole, and nothing else is', () => {
   expect(existsSync(`${path}.unfinished`)).toBe(false)
 })
 
-test('what cannot be written says where and how much, and leaves what was there', () => {
-  // The folder is not there: its parent is a file.
+test('a failed write reports path and size, and leaves the old file', () => {
+  // The folder cannot exist: its parent is a file.
   const path = fresh()
   writeWhole(path, 'kept')
   expect(() => writeWhole(join(path, 'inner'), 'four')).toThrow(DiskError)
@@ -37,10 +37,10 @@ test('what cannot be written says where and how much, and leaves what was there'
   expect(readFileSync(path, 'utf8')).toBe('kept')
 })
 
-test('a full disk is told with its remedy, and the file stays as it was', () => {
+test('a full disk is reported with its remedy, and the file is unchanged', () => {
   const path = fresh()
   writeWhole(path, 'kept')
-  // Writing to this device fails with ENOSPC, as on a disk without room.
+  // Writing to this device fails with ENOSPC, like a full disk.
   symlinkSync('/dev/full', `${path}.unfinished`)
   expect(() => writeWhole(path, 'lost')).toThrow(
     `${path} could not be written (ENOSPC; 4 bytes to write). Free some disk space and resume; what was there before is intact.`,
@@ -57,7 +57,7 @@ test('lines come back in order', () => {
   expect(readLines(path)).toEqual([{ update: 0, text: 'a\nb' }, { update: 1 }])
 })
 
-test('half a line is not read, and cut off by the next writer, wherever the kill came', () => {
+test('a torn line is not read and is cut off by the next writer, wherever the kill came', () => {
   const whole = `${JSON.stringify({ update: 0, text: 'é' })}\n`
   const bytes = Buffer.from(`${JSON.stringify({ update: 1, text: 'é😀' })}\n`)
   for (let cut = 0; cut < bytes.length; cut += 1) {
@@ -80,14 +80,14 @@ test('stale lines are cut off from the first one on', () => {
   expect(readLines(path)).toEqual([{ update: 0 }, { update: 1, again: true }])
 })
 
-test('zeros that a power loss may leave at the end are no line', () => {
+test('trailing zeros from a power loss are not a line', () => {
   const path = fresh()
   writeFileSync(path, '{"update":0}\n')
   appendFileSync(path, '\0\0\0\n')
   expect(readLines(path)).toEqual([{ update: 0 }])
 })
 
-test('a damaged line in the middle is an error, and no reason to cut off what follows', () => {
+test('a damaged line in the middle is an error and does not cut off what follows', () => {
   const path = fresh()
   const text = '{"update":0}\n{"update" 1}\n{"update":2}\n'
   writeFileSync(path, text)

@@ -8,7 +8,7 @@ import { FileLockError, withFileLock } from './file-lock.ts'
 
 const newLock = () => join(mkdtempSync(join(tmpdir(), 'lock-')), 'deep', 'a.lock')
 
-test('one at a time, and a failure frees it', async () => {
+test('holders take turns, and a failure releases the lock', async () => {
   const lock = newLock()
   let inside = 0
   let most = 0
@@ -23,14 +23,14 @@ test('one at a time, and a failure frees it', async () => {
   expect(most).toBe(1)
 })
 
-test('waiting can be given up', async () => {
+test('waiting can be cancelled', async () => {
   const lock = newLock()
   await withFileLock(lock, async () => {
     await expect(withFileLock(lock, async () => {}, AbortSignal.abort())).rejects.toThrow(/abort/i)
   })
 })
 
-test('a holder that is killed holds it no longer', async () => {
+test('a killed holder releases the lock', async () => {
   const lock = newLock()
   const module = JSON.stringify(new URL('./file-lock.ts', import.meta.url).href)
   const script = `const { withFileLock } = await import(${module})
@@ -44,7 +44,7 @@ test('a holder that is killed holds it no longer', async () => {
   expect(await withFileLock(lock, async () => 'mine')).toBe('mine')
 })
 
-test('what cannot be locked is named', async () => {
+test('an unlockable path is named', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lock-'))
   await expect(withFileLock(folder, async () => {})).rejects.toThrow(FileLockError)
   await expect(withFileLock(folder, async () => {})).rejects.toThrow(`${folder} cannot be locked`)

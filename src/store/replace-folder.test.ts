@@ -36,7 +36,7 @@ function found(): Record<string, string> | null {
 const textOf = (contents: ReadonlyMap<string, Uint8Array>) =>
   Object.fromEntries([...contents].map(([name, bytes]) => [name, new TextDecoder().decode(bytes)]))
 
-test('files appear under the name, and replace all that was there', async () => {
+test('files appear under the name and replace all older ones', async () => {
   await replaceFolder(folder, older)
   expect(found()).toEqual(textOf(older))
   await replaceFolder(folder, newer)
@@ -44,20 +44,20 @@ test('files appear under the name, and replace all that was there', async () => 
   expect(readdirSync(root)).toEqual(['kept'])
 })
 
-test('folders on the way are made', async () => {
+test('missing parent folders are created', async () => {
   folder = join(root, 'deep', 'down', 'kept')
   await replaceFolder(folder, older)
   expect(found()).toEqual(textOf(older))
 })
 
-test('a name with a slash at its end, or relative, is the same folder', async () => {
+test('a trailing slash or a relative path names the same folder', async () => {
   await replaceFolder(`${folder}/`, older)
   await replaceFolder(join(root, 'x', '..', 'kept'), newer)
   expect(found()).toEqual(textOf(newer))
   expect(readdirSync(root)).toEqual(['kept'])
 })
 
-test('leftovers of a writer that died are cleared away', async () => {
+test('leftovers of a dead writer are removed', async () => {
   await replaceFolder(folder, older)
   for (const left of ['.kept.unfinished', '.kept.replaced']) {
     mkdirSync(join(root, left))
@@ -69,12 +69,12 @@ test('leftovers of a writer that died are cleared away', async () => {
   expect(found()).toEqual(textOf(newer))
 })
 
-/** Every call that changes something on the disk. */
+/** Every call that changes the disk. */
 const calls = ['mkdirSync', 'openSync', 'fsyncSync', 'closeSync', 'renameSync', 'rmSync'] as const
 
 /**
- * Lets the n-th disk call fail: once, as on a full disk, or with all that follow, as for a process that is killed there.
- * A write that fails has written half. Tells whether there was an n-th call.
+ * Makes the n-th disk call fail: once, as on a full disk, or with all that follow, as for a process killed
+ * there. A failing write has written half. Returns whether there was an n-th call.
  */
 async function withFault(at: number, kind: 'fails' | 'dies', action: () => Promise<void>): Promise<boolean> {
   const originals = calls.map((name) => [name, fs[name]] as const)
@@ -99,7 +99,7 @@ async function withFault(at: number, kind: 'fails' | 'dies', action: () => Promi
   try {
     await action()
   } catch (error) {
-    // Closing what is open is the system's part when a process dies; here the descriptor leaks, which does no harm.
+    // When a process dies, the system closes its files; here the descriptor leaks, which does no harm.
     expect((error as Error).message).toContain('injected')
   } finally {
     for (const [name, original] of originals) patched[name] = original as never
@@ -113,7 +113,7 @@ describe.each(['fails', 'dies'] as const)('a disk call that %s', (kind) => {
   test.each([
     { there: 'an older folder', before: older },
     { there: 'nothing', before: undefined },
-  ])('anywhere leaves old or new, whole, where there was $there', async ({ before }) => {
+  ])('anywhere leaves old or new, complete, where there was $there', async ({ before }) => {
     const outcomes: string[] = []
     for (let at = 1; ; at += 1) {
       rmSync(root, { recursive: true, force: true })
@@ -125,19 +125,19 @@ describe.each(['fails', 'dies'] as const)('a disk call that %s', (kind) => {
       if (!isNew) expect(state, `after call ${at}`).toEqual(before ? textOf(before) : null)
       outcomes.push(isNew ? 'new' : 'old')
       if (kind === 'fails' && before) expect(existsSync(folder), 'it still has its name').toBe(true)
-      // And the next writer works as if nothing had happened.
+      // The next writer works as if nothing had happened.
       await replaceFolder(folder, older)
       expect(found()).toEqual(textOf(older))
       expect(readdirSync(root)).toEqual(['kept'])
     }
-    // Old until some moment, new from then on.
+    // Old up to some call, new from then on.
     expect(outcomes.length).toBeGreaterThan(8)
     expect([...outcomes].sort().reverse()).toEqual(outcomes)
     expect(new Set(outcomes).size).toBe(2)
   })
 })
 
-test('the files are on the disk before the name is, and the name before the old files go', async () => {
+test('files are synced before the rename, and the rename before old files are removed', async () => {
   await replaceFolder(folder, older)
   const order: string[] = []
   const patched = fs as unknown as Record<string, unknown>

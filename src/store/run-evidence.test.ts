@@ -37,7 +37,7 @@ function copyOfHalf(): RunFolder {
   return new RunFolder(path)
 }
 
-/** Every file of a run but its lock, with what it holds. */
+/** Every file of a run except its lock, with its contents. */
 function contentsOf(path: string): Map<string, string> {
   const names = readdirSync(path, { recursive: true, encoding: 'utf8' }).filter(
     (name) => !/lock\.sqlite|-wal$|-shm$/.test(name) && statSync(join(path, name)).isFile(),
@@ -83,7 +83,7 @@ describe('a resume', () => {
       ({ evaluationsFolder }) => rmSync(join(evaluationsFolder, 'test-direct'), { recursive: true }),
       /evaluation test-direct is missing; if that is intended, delete .*test-direct.digests.json too/,
     ],
-  ])('is refused where %s, asks nothing and leaves all as it is', async (_, change, reason) => {
+  ])('is refused if %s, makes no call and changes nothing', async (_, change, reason) => {
     const run = copyOfHalf()
     change(run)
     const before = contentsOf(run.path)
@@ -97,7 +97,7 @@ describe('a resume', () => {
   })
 
   test.each(['seed', 'learningRate', 'updates', 'probes', 'hidden'] as const)(
-    'with another %s in run.json is refused by name, although its settings are taken from there',
+    'with another %s in run.json is refused by name, although its settings come from there',
     async (field) => {
       const run = copyOfHalf()
       const { training } = run.readRecord()
@@ -113,7 +113,7 @@ describe('a resume', () => {
     },
   )
 
-  test('goes on where it fits the checkpoint before, which is offered', async () => {
+  test('continues from the previous checkpoint if that matches, as the error suggests', async () => {
     const run = copyOfHalf()
     const lines = readFileSync(run.eventsFile, 'utf8').split('\n')
     writeFileSync(run.eventsFile, `${lines[0]}\n`)
@@ -122,7 +122,7 @@ describe('a resume', () => {
     expect(learned(run.path)).toEqual(learned(reference))
   })
 
-  test('makes all updates again from the ledger once the checkpoints are deleted, as is offered', async () => {
+  test('repeats all updates from the ledger once the checkpoints are deleted, as the error suggests', async () => {
     const run = copyOfHalf()
     for (const file of [run.eventsFile, run.trajectoriesFile, run.membershipFile, run.callsFile]) rmSync(file)
     await expect(trainTiny(run.path)).rejects.toThrow(/delete .*\/checkpoints: a resume then repeats every/)
@@ -130,11 +130,11 @@ describe('a resume', () => {
     const model = modelAround((request, signal) => tinyModel.ask(request, signal))
     const { spent } = await trainTiny(run.path, { model })
     expect(learned(run.path)).toEqual(learned(reference))
-    // Only the third update was not made before; and the ledger does not know of the self-check's call.
+    // Only the third update was not made before; and the ledger does not know the self-check's call.
     expect(model.calls).toBeLessThan(spent.calls)
   })
 
-  test('may have another cap, another concurrency, another name; what a kill left after the checkpoint is dropped', async () => {
+  test('may change cap, concurrency and name; what a kill left after the checkpoint is dropped', async () => {
     const run = copyOfHalf()
     const lines = readFileSync(run.eventsFile, 'utf8').split('\n')
     writeFileSync(run.eventsFile, `${lines.join('\n')}${lines[1]!.replace('"update":1', '"update":2')}\n`)
@@ -145,7 +145,7 @@ describe('a resume', () => {
     expect(learned(run.path)).toEqual(learned(reference))
   })
 
-  test('has only what may change in run.json changed', async () => {
+  test('changes only the changeable fields of run.json', async () => {
     const run = copyOfHalf()
     const {
       name: _,
@@ -159,7 +159,7 @@ describe('a resume', () => {
   })
 })
 
-test('an evaluation that was ended early does not go on from records that were changed', async () => {
+test('an interrupted evaluation does not continue from changed records', async () => {
   const run = copyOfHalf()
   const set = tinyTaskSet as TaskSet
   const organisation = directOrganisation()
@@ -177,7 +177,7 @@ test('an evaluation that was ended early does not go on from records that were c
   expect(await start({})).toMatchObject({ complete: true, n: 16 })
 })
 
-test('settings that are given anew are still compared with those of the run', async () => {
+test("newly given settings are still compared with the run's", async () => {
   const settings = { ...tinySettings, learningRate: 1 }
   await expect(trainTiny(half, { settings })).rejects.toThrow(/training.learningRate was 0.0001 and is 1/)
 })

@@ -44,16 +44,16 @@ describe('names', () => {
     ...['x'.repeat(65), 'x'.repeat(300), '__proto__', 'a:b', 'a,b', '#', '@', '+a'],
   ]
 
-  test.each(hostile)('%j is none', (name) => {
+  test.each(hostile)('%j is refused', (name) => {
     expect(() => findRun(name, runs)).toThrow(RunError)
     expect(() => findRun(name, runs)).toThrow(/is not a valid run name: use 1 to 64 lower-case letters/)
   })
 
-  test.each(['a', '0', 'gsm8k-42', 'a.b_c-d', 'x'.repeat(64), 'constructor'])('%j is one', (name) => {
+  test.each(['a', '0', 'gsm8k-42', 'a.b_c-d', 'x'.repeat(64), 'constructor'])('%j is accepted', (name) => {
     expect(findRun(name, runs).path).toBe(join(runs, name))
   })
 
-  test('a name never leads out of the runs folder by a link; one within it is followed', () => {
+  test('a name never leads out of the runs folder through a link; links within it are followed', () => {
     const outside = join(work, 'outside')
     mkdirSync(outside)
     symlinkSync(outside, join(runs, 'link-out'))
@@ -65,13 +65,13 @@ describe('names', () => {
     expect(findRun('link-in', runs).exists).toBe(true)
   })
 
-  test.each(['../../etc', './x', '/etc/passwd', 'a/\u0000'])('%j is a path, and no run', (path) => {
+  test.each(['../../etc', './x', '/etc/passwd', 'a/\u0000'])('%j is a path, not a run', (path) => {
     const folder = findRun(path, runs)
     expect(folder.exists).toBe(false)
     expect(() => folder.readRecord()).toThrow(RunError)
   })
 
-  test('the runs folder is where the environment says', () => {
+  test('the environment sets the runs folder', () => {
     expect(defaultRunsFolder({})).toBe('runs')
     expect(defaultRunsFolder({ MAGIC_RUNS_DIR: '/somewhere' })).toBe('/somewhere')
   })
@@ -84,7 +84,7 @@ describe('run.json', () => {
     return path
   }
 
-  test('that is missing, cut or changed is refused by its path', () => {
+  test('that is missing, truncated or changed is refused by its path', () => {
     const text = readFileSync(join(trained, 'run.json'), 'utf8')
     const path = copy('damaged-record')
     const file = join(path, 'run.json')
@@ -106,7 +106,7 @@ describe('run.json', () => {
     expect(() => run.readRecord()).toThrow(`${path} is not a run: it has no run.json.`)
   })
 
-  test('a library that was changed afterwards is refused', () => {
+  test('a library changed afterwards is refused', () => {
     const path = copy('changed-library')
     const run = new RunFolder(path)
     const text = readFileSync(run.libraryFile, 'utf8')
@@ -123,7 +123,7 @@ describe('run.json', () => {
 describe('checkpoints', () => {
   const names = ['policy.safetensors', 'optimizer.safetensors', 'state.json']
 
-  test.each(names)('%s that is cut anywhere is refused by name, and the previous one offered', (name) => {
+  test.each(names)('a truncated %s is refused by name, and the previous one offered', (name) => {
     const path = join(work, `cut-${name}`)
     cpSync(trained, path, { recursive: true })
     const run = new RunFolder(path)
@@ -139,7 +139,7 @@ describe('checkpoints', () => {
     expect(run.readCheckpoint({}, 2)!.update).toBe(2)
   })
 
-  test.each(names)('%s with one byte flipped is refused', (name) => {
+  test.each(names)('%s with one flipped byte is refused', (name) => {
     const path = join(work, `flip-${name}`)
     cpSync(trained, path, { recursive: true })
     const run = new RunFolder(path)
@@ -156,7 +156,7 @@ describe('checkpoints', () => {
     expect(run.readCheckpoint({})!.update).toBe(3)
   })
 
-  test('the only one, if damaged, is said to be the only one', () => {
+  test('a damaged only checkpoint is reported as the only one', () => {
     const path = join(work, 'only')
     cpSync(trained, path, { recursive: true })
     const run = new RunFolder(path)
@@ -165,7 +165,7 @@ describe('checkpoints', () => {
     expect(() => run.readCheckpoint({})).toThrow(/There is no earlier one: delete it to start over/)
   })
 
-  test('what a kill left while one was being put in place or taken away is told apart', () => {
+  test('leftovers of a kill while writing or removing one are recognised', () => {
     const path = join(work, 'leftovers')
     const run = new RunFolder(path)
     for (const name of [

@@ -19,7 +19,7 @@ async function refusal(): Promise<RunLockedError> {
   return refused as RunLockedError
 }
 
-test('a second process is refused, and told by whom; kill -9 frees the run', async () => {
+test('a second process is refused and told who holds the lock; kill -9 frees the run', async () => {
   for (let round = 0; round < 3; round += 1) {
     const trainer = new Child(holderScript, 'run', folder)
     await trainer.untilLines(1)
@@ -32,10 +32,10 @@ test('a second process is refused, and told by whom; kill -9 frees the run', asy
   }
 })
 
-test('a second one in the same process is refused too, until the first lets go', async () => {
+test('a second lock in the same process is refused until the first is released', async () => {
   const first = await RunLock.acquire(folder)
   expect((await refusal()).holder).toMatchObject({ pid: process.pid })
-  // Being refused has not freed it.
+  // The refusal did not free it.
   expect((await refusal()).holder).toMatchObject({ pid: process.pid })
   first.release()
   first.release()
@@ -43,7 +43,7 @@ test('a second one in the same process is refused too, until the first lets go',
   second.release()
 })
 
-test('of many at once exactly one gets it', async () => {
+test('exactly one of many concurrent attempts succeeds', async () => {
   const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => RunLock.acquire(folder)))
   const holders = outcomes.filter((outcome) => outcome.status === 'fulfilled')
   expect(holders).toHaveLength(1)
@@ -52,13 +52,13 @@ test('of many at once exactly one gets it', async () => {
   holders[0]!.value.release()
 })
 
-test('folders do not lock each other', async () => {
+test('folders lock independently', async () => {
   const other = mkdtempSync(join(folder, 'other-'))
   const locks = await Promise.all([RunLock.acquire(folder), RunLock.acquire(other)])
   for (const lock of locks) lock.release()
 })
 
-test('a lock that cannot be used says what to do', async () => {
+test('an unusable lock says what to do', async () => {
   writeFileSync(join(folder, 'lock.sqlite'), 'no database '.repeat(100))
   await expect(RunLock.acquire(folder)).rejects.toThrow(/lock\.sqlite cannot be used .*delete it/)
   await expect(RunLock.acquire(join(folder, 'none'))).rejects.toThrow(/cannot be used .*permissions/)

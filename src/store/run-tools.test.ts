@@ -5,7 +5,7 @@ import { describeTools, sandboxOfRun, unstartedSandbox } from './run-tools.ts'
 
 const profile = { tools: ['calculator', 'python_exec', 'search'] }
 
-test('the tools of a profile are told as on or off, each with its reason', () => {
+test("a profile's tools are listed as on or off, each with its reason", () => {
   const without = openToolbox(new SandboxUnavailable('bwrap is gone.'))
   expect(describeTools(profile, without)).toEqual({
     sandbox: null,
@@ -24,7 +24,7 @@ test('the tools of a profile are told as on or off, each with its reason', () =>
   })
 })
 
-test('a run without a sandbox stays so where there is one, and one of an earlier version with Pyodide is refused', async () => {
+test('a run without a sandbox stays without one, and an older one with Pyodide is refused', async () => {
   expect(await sandboxOfRun({ sandbox: null, on: [], off: {} })).toBeNull()
   const pyodide = { sandbox: 'pyodide', on: ['python_exec'], off: {} } as const
   await expect(sandboxOfRun({ ...pyodide, on: [...pyodide.on] })).rejects.toThrow(
@@ -35,6 +35,6 @@ test('a run without a sandbox stays so where there is one, and one of an earlier
   expect(unstartedSandbox({ ...bubblewrap, on: [] })).toMatchObject({ kind: 'bubblewrap' })
 })
 
-test('a run of an earlier version gets what the machine has', async () => {
+test('an older run gets what the machine has', async () => {
   expect(await sandboxOfRun(undefined)).toMatchObject({ kind: 'bubblewrap' })
 })

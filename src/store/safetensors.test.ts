@@ -13,7 +13,7 @@ const small = new Map<string, StoredTensor>([
   ['steps', { shape: [1], data: BigInt64Array.of(-(2n ** 62n)) }],
 ])
 
-/** A file with any header, to say what no writer would. */
+/** A file with an arbitrary header, for content no writer would produce. */
 function withHeader(header: unknown, data = new Uint8Array()): Uint8Array {
   const text = new TextEncoder().encode(typeof header === 'string' ? header : JSON.stringify(header))
   const bytes = new Uint8Array(8 + text.length + data.length)
@@ -35,7 +35,7 @@ describe('round trip', () => {
     expect(parseSafetensors(serializeSafetensors(small), 'x')).toEqual(small)
   })
 
-  test('of anything', () => {
+  test('of arbitrary tensors', () => {
     const name = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.constantFrom('1', '0', '__proto__', 'constructor'),
@@ -51,7 +51,7 @@ describe('round trip', () => {
     )
   })
 
-  test('the order of the map does not matter, and the data is aligned', () => {
+  test('map order does not matter, and the data is aligned', () => {
     const reversed = new Map([...small].reverse())
     const bytes = serializeSafetensors(small)
     expect(serializeSafetensors(reversed)).toEqual(bytes)
@@ -146,12 +146,12 @@ test.each<[string, Uint8Array, string]>([
   expect(read).toThrow(message)
 })
 
-test('a name that two objects share, or that is only a value, is not a repetition', () => {
+test('a name shared by two objects, or used as a value, is not a duplicate', () => {
   const bytes = withHeader({ __metadata__: { w: 'w', dtype: '"shape":' }, w: tensor(0, 8) }, eight)
   expect([...parseSafetensors(bytes, 'x').keys()]).toEqual(['w'])
 })
 
-test('is refused when cut short anywhere, and when anything is appended', () => {
+test('is refused when truncated anywhere or extended', () => {
   const bytes = serializeSafetensors(small)
   for (let length = 0; length < bytes.length; length += 1) {
     expect(() => parseSafetensors(bytes.slice(0, length), 'x'), `cut at ${length}`).toThrow(
@@ -161,7 +161,7 @@ test('is refused when cut short anywhere, and when anything is appended', () => 
   expect(() => parseSafetensors(Uint8Array.of(...bytes, 0), 'x')).toThrow('is not a valid safetensors file')
 })
 
-test('any flipped bit of the header is refused, or gives another well-formed file', () => {
+test('any flipped bit in the header is refused, or gives another well-formed file', () => {
   const bytes = serializeSafetensors(small)
   const headerEnd = 8 + Number(new DataView(bytes.buffer).getBigUint64(0, true))
   let refused = 0
@@ -179,7 +179,7 @@ test('any flipped bit of the header is refused, or gives another well-formed fil
       }
     }
   }
-  // Names and metadata are free text; nearly everything else is caught.
+  // Names and metadata are free text; nearly everything else is detected.
   expect(refused).toBeGreaterThan(headerEnd * 4)
 })
 

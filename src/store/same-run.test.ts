@@ -25,7 +25,7 @@ const record: RunRecord = {
   updates: 3,
 }
 
-test('what has no part in the weights may change', () => {
+test('settings without influence on the weights may change', () => {
   assertSameRun(record, {
     ...record,
     name: 'moved',
@@ -73,19 +73,19 @@ test.each<[string, Partial<RunTools>, RegExp]>([
   ],
   ['is new', { on: [...had.on, 'browse'] }, /was trained without browse\. Leave it out of `tools`/],
   ['runs elsewhere', { sandbox: null }, /with programs running in bubblewrap; now it would be none/],
-])('a tool that %s is told by name, before any digest', (_, change, message) => {
+])('a tool that %s is named before any digest', (_, change, message) => {
   const begun = { ...record, tools: had }
   const now = { ...begun, executors: { text: digest('d') }, tools: { ...had, ...change } }
   expect(() => assertSameRun(begun, now)).toThrow(message)
 })
 
-test('why a tool is off may change, and a run of an earlier version does not tell its tools', () => {
+test('the reason a tool is off may change, and older runs do not list their tools', () => {
   const now = { ...record, tools: { ...had, off: { browse: 'for another reason.' } } }
   assertSameRun({ ...record, tools: had }, now)
   assertSameRun(record, now)
 })
 
-test('all differences are told at once', () => {
+test('all differences are reported at once', () => {
   const changed = { ...record, library: digest('d'), training: { ...record.training, seed: 1, hidden: 2 } }
   expect(() => assertSameRun(record, changed)).toThrow(
     /library was.*training.seed was.*training.hidden was 256 and is 2/s,

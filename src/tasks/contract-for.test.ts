@@ -18,7 +18,7 @@ test.each([
   expect(contractFor(set, task(more)).name).toBe(contract)
 })
 
-test('what the set asks for counts first', () => {
+test("the set's own contract takes precedence", () => {
   for (const known of set.splits['test']!.tasks) expect(contractFor(set, known)).toBe(set.contractOf(known))
   const broken = {
     ...set,

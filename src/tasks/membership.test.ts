@@ -27,7 +27,7 @@ const set: TaskSet<string> = {
   contractOf: () => freeText,
 }
 
-test('ids in order, versions, selection and files, and no answer', () => {
+test('records ids in order, versions, selection and files, but no answers', () => {
   const record = membership(set)
   expect(record).toEqual({
     taskSet: 'letters',

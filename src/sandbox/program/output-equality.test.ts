@@ -43,7 +43,7 @@ describe('outputs are equal', () => {
   ])('not %j and %j', (actual, expected) => expect(equalOutputs(actual, expected)).toBe(false))
 })
 
-// The comparison as Python itself makes it.
+// The comparison done by Python itself.
 const reference = `
 import json, sys
 from decimal import Decimal

@@ -4,7 +4,7 @@ import { brokenPrograms, stub } from './broken-program.ts'
 
 const wanted = { mode: 'function', starterCode: '', entryPoint: 'count' } as const
 
-test('one slip each, and a stub last', () => {
+test('makes one mistake each, and ends with a stub', () => {
   const program = 'def count(values):\n    return sum(1 for value in values if value >= 3)\n'
   expect(brokenPrograms(program, wanted)).toEqual([
     'def count(values):\n    return sum(1 for value in values if value > 3)\n',
@@ -20,7 +20,7 @@ test('one slip each, and a stub last', () => {
   ])
 })
 
-test('the last place that is code, not the one in a text or a comment', () => {
+test('changes the last match in code, not in a string or comment', () => {
   const program = [
     'def f(n):',
     '    """Is it so that n < 3?  >>> f(1) == 2"""',
@@ -32,12 +32,12 @@ test('the last place that is code, not the one in a text or a comment', () => {
   expect(first).toBe(program.replace('n <= 1', 'n < 1'))
 })
 
-test('a program without anything to get wrong leaves the stub', () => {
+test('a program with nothing to break gives only the stub', () => {
   expect(brokenPrograms('print(input())\n', { mode: 'stdin', starterCode: '' })).toEqual(['print()\n'])
   expect(stub(undefined)).toContain('def solve(')
 })
 
-test('any text, in time', () => {
+test('handles any text in reasonable time', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (program) => {
       for (const broken of brokenPrograms(program, wanted)) expect(broken).not.toBe(program)

@@ -49,7 +49,7 @@ test('odds are probabilities that sum to one', () => {
   )
 })
 
-test('where nothing is tempting, a wrong view is no answer', () => {
+test('without tempting wrong answers, a wrong view gives no answer', () => {
   fc.assert(
     fc.property(situations, (situation) => {
       const alone = { ...situation, heard: [] }
@@ -68,7 +68,7 @@ describe('the right answer is more likely', () => {
     )
   })
 
-  test('from a better suited role of the same job', () => {
+  test('from a better suited role with the same job', () => {
     fc.assert(
       fc.property(situations, fc.constantFrom(...roles), (situation, other) => {
         fc.pre(situation.role.job === other.job && situation.part !== 'worker')
@@ -83,7 +83,7 @@ describe('the right answer is more likely', () => {
     )
   })
 
-  test('after a tool that worked than after one that failed or without one', () => {
+  test('after a tool that worked than after one that failed or none', () => {
     fc.assert(
       fc.property(situations, fc.constantFrom('calculator', 'table_reader', 'own'), (situation, name) => {
         const { tool: _, ...without } = situation
@@ -96,7 +96,7 @@ describe('the right answer is more likely', () => {
     )
   })
 
-  test('after one more message with it, and less likely after one with a wrong answer', () => {
+  test('after another message with it, and less likely after one with a wrong answer', () => {
     fc.assert(
       fc.property(
         situations,
@@ -111,7 +111,7 @@ describe('the right answer is more likely', () => {
               heard: [...before.heard, { answer, role, fromGroup: false, usedTool: false }],
             })
           expect(rightAfter(0)).toBeGreaterThanOrEqual(right(before) - tiny)
-          // A checker is at work only where there is something to check; being given it may outweigh its being wrong.
+          // A checker works only if there is something to check; having that may outweigh it being wrong.
           fc.pre(before.role.job !== 'check' || before.heard.some(({ answer }) => answer !== undefined))
           expect(rightAfter(wrong)).toBeLessThanOrEqual(right(before) + tiny)
         },
@@ -119,7 +119,7 @@ describe('the right answer is more likely', () => {
     )
   })
 
-  test('when wrong messages contradict each other than when they agree', () => {
+  test('when wrong messages contradict each other', () => {
     fc.assert(
       fc.property(situations, (situation) => {
         const says = (answer: number): Heard => ({ answer, role: anybody, fromGroup: false, usedTool: false })
@@ -129,7 +129,7 @@ describe('the right answer is more likely', () => {
     )
   })
 
-  test('after sound preparation than after unsound, and without a message that is out of place', () => {
+  test('after sound preparation, and without an irrelevant message', () => {
     fc.assert(
       fc.property(situations, (situation) => {
         const plan = (sound: boolean): Heard => ({
@@ -148,7 +148,7 @@ describe('the right answer is more likely', () => {
   })
 })
 
-test('roles of one’s own are taken for those that their names resemble', () => {
+test('custom roles are treated like the built-in ones their names resemble', () => {
   expect(profileOf('fact_finder')).toBe(roleProfiles.get('knowledge_reasoner'))
   expect(profileOf('Code_Tester')).toBe(roleProfiles.get('code_reviewer'))
   expect(profileOf('python_programmer')).toBe(roleProfiles.get('code_implementer'))

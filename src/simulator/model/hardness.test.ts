@@ -30,7 +30,7 @@ test('counts options, context and cells as words', () => {
   for (const part of parts) expect(hardnessOf(taskOf(words(30), part))).toBeCloseTo(plain, 10)
 })
 
-test('for the rest it belongs to the id, spread evenly', () => {
+test('otherwise depends on the id, spread evenly', () => {
   const all = Array.from({ length: 2000 }, (_, index) => of(30, `task-${index}`))
   expect(Math.min(...all)).toBeGreaterThanOrEqual(-1)
   expect(Math.max(...all)).toBeLessThan(-0.4)

@@ -20,7 +20,7 @@ test('every task is found by what a request shows of it', () => {
   for (const { task } of all) expect(tasks.find(shown(task, usual))?.task).toBe(task)
 })
 
-test('the kind follows from the task and its answer, unless it is stated', () => {
+test('the kind is inferred from the task and its answer unless stated', () => {
   for (const kind of questionKinds) {
     const [known] = questions(kind, 1)
     expect(new KnownTasks([known!]).find(shown(known!.task, usual))?.kind).toBe(kind)
@@ -33,7 +33,7 @@ test('the kind follows from the task and its answer, unless it is stated', () =>
   expect(kindOf({ ...numeric, options: [] }, 'text')).toBe('knowledge')
 })
 
-test('a task that a length budget has cut is found by what is left', () => {
+test('a task cut by a length budget is found by the rest', () => {
   const rows = (index: number) => Array.from({ length: 200 }, (_, row) => [`row ${row}`, String(row * index)])
   const all = [1, 2, 3].map((index) => ({
     task: {
@@ -52,7 +52,7 @@ test('a task that a length budget has cut is found by what is left', () => {
   }
 })
 
-test('another question, other options or other tables are not known', () => {
+test('other questions, options or tables are unknown', () => {
   const [choice] = questions('knowledge', 1)
   const [claim] = questions('table-claim', 1)
   const tasks = new KnownTasks([choice!, claim!])
@@ -73,7 +73,7 @@ test('another question, other options or other tables are not known', () => {
   ).toBeUndefined()
 })
 
-test('the fingerprint tells lists of tasks apart', () => {
+test('the fingerprint distinguishes lists of tasks', () => {
   const [first, second] = questions('math', 2)
   const one = new KnownTasks([first!, second!]).fingerprint()
   expect(new KnownTasks([first!, second!]).fingerprint()).toBe(one)

@@ -14,7 +14,7 @@ import type { KnownTask } from './known-task.ts'
 import { type QuestionKind, questionKinds } from './question-kind.ts'
 import { SimulatedModel } from './simulator.ts'
 
-/** What the model says to a node, read as the executor reads it. */
+/** The model's reply to a node, parsed like the executor does. */
 function answered(
   simulator: SimulatedModel,
   task: Task,
@@ -39,8 +39,8 @@ const executors = paperLibrary.roles.flatMap(({ id: role, atomic, group }) => [
   { role, part: 'aggregator', executor: group!.aggregator.id, tools: [] } as const,
 ])
 
-describe('every reply keeps protocol and contract', () => {
-  test.each(questionKinds)('%s: every executor, with and without predecessors, in every turn', (kind) => {
+describe('every reply follows protocol and contract', () => {
+  test.each(questionKinds)('%s: for every executor, with and without predecessors, in every turn', (kind) => {
     const { simulator, known } = simulatorFor(kind, 3)
     const contract = contractOf[kind]
     for (const { task, answer } of known)
@@ -71,7 +71,7 @@ describe('every reply keeps protocol and contract', () => {
         }
   })
 
-  test.each(questionKinds)('%s: finalizer and direct path always give an answer', (kind) => {
+  test.each(questionKinds)('%s: finalizer and direct path always answer', (kind) => {
     const { simulator, known } = simulatorFor(kind, 20)
     const contract = contractOf[kind]
     for (const { task, answer } of known) {
@@ -85,7 +85,7 @@ describe('every reply keeps protocol and contract', () => {
     }
   })
 
-  test('hostile predecessors change what is said, not its form', () => {
+  test('hostile predecessors change the content, not the form', () => {
     const { simulator, known } = simulatorFor('knowledge', 10)
     const strange = [
       message('independent_solver', { kind: 'tool_request' }),
@@ -102,7 +102,7 @@ describe('every reply keeps protocol and contract', () => {
   })
 })
 
-describe('questions that are not known', () => {
+describe('unknown questions', () => {
   const task: Task = { id: 'u', question: 'How many of 12 eggs are left after 5 broke?', metadata: {} }
   const options = ['A', 'B', 'C'].map((label) => ({ label, text: label }))
   const program = { mode: 'function', starterCode: '', entryPoint: 'eggs' } as const
@@ -119,7 +119,7 @@ describe('questions that are not known', () => {
   const simulator = new SimulatedModel()
 
   test.each(Object.entries(benchmarkContracts))(
-    '%s: a guess in the required form, and it says so',
+    '%s: get a guess in the required form, marked as such',
     (name, contract) => {
       for (const part of ['atomic', 'worker', 'aggregator', 'finalizer', 'direct'] as const) {
         const reply = answered(simulator, asked[name as keyof typeof asked], contract, { part })
@@ -128,7 +128,7 @@ describe('questions that are not known', () => {
     },
   )
 
-  test('a contract of one’s own is kept by way of its example', () => {
+  test('a custom contract is met by its example', () => {
     const own = schemaContract({
       name: 'own',
       requirement: 'The answer is a list of steps.',
@@ -139,13 +139,13 @@ describe('questions that are not known', () => {
     expect(answered(simulator, task, freeText).class).toBe('content')
   })
 
-  test('in agreement with most predecessors', () => {
+  test('get the answer of most predecessors', () => {
     const predecessors = ['9', '8', '8'].map((answer, index) => message(`r${index}`, answer))
     const reply = answered(simulator, task, benchmarkContracts.gsm8k, { part: 'finalizer', predecessors })
     expect(reply).toMatchObject({ class: 'content', answer: '8' })
   })
 
-  test('another question gets another guess', () => {
+  test('get different guesses', () => {
     const guesses = Array.from({ length: 40 }, (_, index) => {
       const reply = answered(
         simulator,
@@ -159,7 +159,7 @@ describe('questions that are not known', () => {
 })
 
 describe('tools', () => {
-  test('payloads are what the tools take', () => {
+  test('payloads are valid for their tools', () => {
     const asked = { calculator: 0, python_exec: 0, public_code: 0, table_reader: 0 }
     for (const kind of questionKinds) {
       const { simulator, known } = simulatorFor(kind, 30)
@@ -184,7 +184,7 @@ describe('tools', () => {
     for (const count of Object.values(asked)) expect(count).toBeGreaterThan(5)
   })
 
-  test('an expression gives the answer that its sender then gives', () => {
+  test('an expression evaluates to the answer its sender then gives', () => {
     const { simulator, known } = simulatorFor('math', 60)
     let asked = 0
     for (const { task } of known) {
@@ -204,7 +204,7 @@ describe('tools', () => {
     expect(asked).toBeGreaterThan(40)
   })
 
-  test('the table reader is asked for the row that the question names', async () => {
+  test('the table reader is asked for the row named in the question', async () => {
     const { simulator, known } = simulatorFor('table-claim', 5)
     for (const { task } of known) {
       const reply = answered(simulator, task, contractOf['table-claim'], {
@@ -220,7 +220,7 @@ describe('tools', () => {
     }
   })
 
-  test('tools that do not serve the question are left alone', () => {
+  test('tools that do not help with the question are not used', () => {
     const { simulator, known } = simulatorFor('commonsense', 20)
     for (const { task } of known) {
       const everything = {
@@ -231,7 +231,7 @@ describe('tools', () => {
     }
   })
 
-  test('a program whose public tests failed is often put right, one that passed is kept', () => {
+  test('a program that failed public tests is often fixed, and one that passed is kept', () => {
     const { simulator, known } = simulatorFor('code', 200)
     const tally = { mended: 0, failed: 0, kept: 0, passed: 0 }
     for (const { task, answer } of known) {
@@ -283,7 +283,7 @@ describe('messages', () => {
     expect(misled).toBeLessThan(split)
   })
 
-  test('a checker sees through wrong answers more often than a solver', () => {
+  test('a checker detects wrong answers more often than a solver', () => {
     const predecessors = [message('logic_reasoner', '1')]
     const solver = share(() => ({ role: 'independent_solver', predecessors }))
     const verifier = share(() => ({ role: 'adversarial_verifier', predecessors }))
@@ -298,7 +298,7 @@ describe('messages', () => {
       expect(Math.abs(share(() => ({ part: 'finalizer', predecessors: [one] })) - alone)).toBeLessThan(0.1)
   })
 
-  test('twins that say the same word for word count once', () => {
+  test('identical twins count once', () => {
     const twin = message('logic_reasoner', '1')
     const once = share(() => ({ part: 'finalizer', predecessors: [twin] }))
     const twice = share(() => ({
@@ -308,7 +308,7 @@ describe('messages', () => {
     expect(Math.abs(once - twice)).toBeLessThan(0.1)
   })
 
-  test('an answer that a length budget has cut is still recognised', () => {
+  test('an answer cut by a length budget is still recognised', () => {
     const [code] = questions('code', 1)
     const long = { ...code!, answer: `${code!.answer as string}# ${'x'.repeat(300)}\n` }
     const own = new SimulatedModel({ tasks: [long] })
@@ -318,7 +318,7 @@ describe('messages', () => {
     expect(reply).toMatchObject({ class: 'content', answer: long.answer })
   })
 
-  test('those who prepare often give no answer', () => {
+  test('preparing roles often give no answer', () => {
     const silent = (role: string): number =>
       known.filter(({ task }) => answered(simulator, task, contractOf.math, { role }).class === 'null_answer')
         .length

@@ -17,12 +17,12 @@ function cellsOf(name: string): string[] {
     .map((cell) => cell.trim())
 }
 
-test('every constant is on the page, as it is in the code', () => {
+test('the page lists every constant with its value in the code', () => {
   for (const [name, value] of [...Object.entries(constants), ...Object.entries(costConstants)])
     expect(cellsOf(name)[0], name).toBe(written(value))
 })
 
-test('kinds, roles, tools and faults too', () => {
+test('the page lists kinds, roles, tools and faults', () => {
   for (const [kind, { ability, spread, divisible }] of Object.entries(kindConstants))
     expect(cellsOf(kind).slice(0, 3)).toEqual([ability, spread, divisible].map(String))
   for (const [role, { job, suits }] of roleProfiles)
@@ -32,7 +32,7 @@ test('kinds, roles, tools and faults too', () => {
   for (const [fault, what] of Object.entries(faultKinds)) expect(cellsOf(fault)).toEqual([what])
 })
 
-/** `0.5`, `0.5, 0.2`, or `plan 0.6 / 0.75, solve 1`. */
+/** Text like `0.5`, `0.5, 0.2`, or `plan 0.6 / 0.75, solve 1`. */
 function written(value: unknown): string {
   if (Array.isArray(value)) return value.join(', ')
   if (typeof value !== 'object' || value === null) return String(value)

@@ -14,7 +14,7 @@ const requests = questionKinds.flatMap((kind) =>
   questions(kind, 10).map(({ task }) => requestOf(userMessage(task, contractOf[kind]))),
 )
 
-test('same request, same reply: whatever was asked before, in whichever order', async () => {
+test('the same request gets the same reply, regardless of earlier ones', async () => {
   const one = new SimulatedModel({ tasks, seed: 5 })
   const other = new SimulatedModel({ tasks, seed: 5 })
   const said = new Map<string, unknown>()
@@ -23,7 +23,7 @@ test('same request, same reply: whatever was asked before, in whichever order', 
     expect({ ...(await other.ask(request)), durationMs: 0 }).toEqual(said.get(request.user))
 })
 
-test('another seed, other answers; and the identity says so', async () => {
+test('another seed gives other answers and another identity', async () => {
   const [one, other] = [new SimulatedModel({ tasks, seed: 1 }), new SimulatedModel({ tasks, seed: 2 })]
   let differing = 0
   for (const request of requests) {
@@ -36,7 +36,7 @@ test('another seed, other answers; and the identity says so', async () => {
   expect(one.identity).toEqual(new SimulatedModel({ tasks, seed: 1 }).identity)
 })
 
-test('usage follows the lengths; the system prompt may be cached in whole blocks', async () => {
+test('usage depends on the lengths; the system prompt may be cached in whole blocks', async () => {
   const model = new SimulatedModel({ tasks })
   const system = 'x'.repeat(1000)
   let cached = 0
@@ -61,7 +61,7 @@ test('an answer beyond the output limit is cut there', async () => {
   expect(reply.ok && reply.text).toHaveLength(40)
 })
 
-test('latency: none by default, else by the length of the answer, and never twice different', async () => {
+test("latency is zero by default, else depends on the answer's length, and is reproducible", async () => {
   const [user, shorter] = [requests[0]!.user, requests[1]!.user]
   expect(latencyOf(100, 120, '', user)).toBe(latencyOf(100, 120, '', user))
   expect(latencyOf(100, 240, '', user)).toBeGreaterThan(latencyOf(100, 120, '', user))
@@ -75,7 +75,7 @@ test('latency: none by default, else by the length of the answer, and never twic
   expect(reply.durationMs).toBeGreaterThan(100)
 })
 
-test('cancellation, before and during', async () => {
+test('cancellation works before and during a call', async () => {
   const model = new SimulatedModel({ tasks, latencyMs: 60_000 })
   expect(await model.ask(requests[0]!, AbortSignal.abort())).toMatchObject({ ok: false, kind: 'cancelled' })
   const controller = new AbortController()
@@ -84,7 +84,7 @@ test('cancellation, before and during', async () => {
   expect(await asked).toMatchObject({ ok: false, kind: 'cancelled' })
 })
 
-test('what is no request of ours is told so', async () => {
+test('a foreign request is refused with the reason', async () => {
   const model = new SimulatedModel()
   const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
   const nested = `{"protocol":"analysis-answer-v2","executor":{"id":"a","role":"b","part":"atomic"},"task":{"question":"q","tables":${deep}},"predecessors":[{"answer":${deep}}]}`
@@ -109,7 +109,7 @@ test('what is no request of ours is told so', async () => {
   })
 })
 
-test('requests with anything in any field are answered', async () => {
+test('requests with arbitrary fields are answered', async () => {
   const model = new SimulatedModel({ tasks, seed: 1 })
   const usual = requests.map(({ user }) => JSON.parse(user) as Record<string, unknown>)
   const value = fc.oneof(fc.jsonValue(), fc.constantFrom('ok', 'true', '7', 'A', 'table_reader'))
@@ -152,7 +152,7 @@ test('requests with anything in any field are answered', async () => {
   )
 })
 
-test('a request with very many of everything is answered', async () => {
+test('a huge request is answered', async () => {
   const many = Array.from({ length: 50_000 }, (_, index) => ({
     role: 'x',
     status: 'ok',

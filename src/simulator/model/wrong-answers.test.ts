@@ -21,7 +21,7 @@ function checked(of: Task, answer: JsonValue, form: AnswerForm): readonly JsonVa
   return wrong
 }
 
-test('every kind of question has wrong answers that keep its contract', () => {
+test('every kind of question has wrong answers within its contract', () => {
   for (const kind of questionKinds)
     for (const { task: of, answer } of questions(kind, 40)) {
       const form = formOfAnswer(answer, of)
@@ -34,7 +34,7 @@ test('every kind of question has wrong answers that keep its contract', () => {
     }
 })
 
-test('numbers keep their decimals and their sign', () => {
+test('numbers keep their decimals and sign', () => {
   const number = fc
     .tuple(fc.integer({ min: -1e9, max: 1e9 }), fc.nat(4))
     .map(([value, digits]) => value.toFixed(digits))
@@ -75,17 +75,17 @@ test('spans and scales', () => {
   }
 })
 
-test('a user’s own come first, but the right one never', () => {
+test('the user’s wrong answers come first, but never the right one', () => {
   expect(wrongAnswers(task, '7', 'number', ['8', '7.0', '17']).slice(0, 2)).toEqual(['8', '17'])
 })
 
-test('data of one’s own keeps its shape', () => {
+test('custom data keeps its shape', () => {
   expect(wrongAnswers(task, { steps: [3, 4], ok: true }, 'data')).toEqual([{ steps: [4, 4], ok: true }])
   expect(wrongAnswers(task, [false], 'data')).toEqual([[true]])
   expect(wrongAnswers(task, {}, 'data')).toEqual([])
 })
 
-test('free text is something else that the task speaks of', () => {
+test('for free text it is something else mentioned in the task', () => {
   const wrong = wrongAnswers(task, 'Bern', 'text')
   expect(wrong).toContain('Basel')
   expect(wrong).not.toContain('Bern')

@@ -10,10 +10,10 @@ import { selections, transformations } from './code-steps.ts'
 import { Dice } from './dice.ts'
 import { questionSequence } from './question-sequence.ts'
 
-// Many enough to meet every step.
+// Enough to cover every step.
 const questions = questionSequence(7, 'code', codeQuestions, 50)
 
-test('the results take turns, and all steps take part', () => {
+test('results alternate, and every step occurs', () => {
   const trained = questions.filter((_, number) => number % 2 === 0).slice(0, codeQuestions.length)
   const names = trained.map(({ task }) => task.program?.mode === 'function' && task.program.entryPoint)
   expect(new Set(names).size).toBe(codeQuestions.length)
@@ -29,7 +29,7 @@ test('the results take turns, and all steps take part', () => {
   }
 })
 
-test('tests are as many as promised, and the hidden ones are others than the public ones', () => {
+test('tests have the promised number, and hidden ones differ from public ones', () => {
   for (const { task, reference } of questions) {
     const hidden = decodeTests((reference as LivecodebenchReference).privateTests)
     const open = task.publicTests!
@@ -50,7 +50,7 @@ test('the question does not show the program', () => {
   }
 })
 
-test('there are wrong programs for every question, all different', () => {
+test('every question has distinct wrong programs', () => {
   for (const { solution } of questions) {
     const programs = [solution.answer, ...solution.wrong!]
     expect(programs).toHaveLength(4)

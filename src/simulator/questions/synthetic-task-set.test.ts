@@ -19,7 +19,7 @@ function allTasks({ splits }: TaskSet<Reference>) {
 }
 
 describe('the set', () => {
-  test('depends on seed, family and number alone, and shares no question between splits', () => {
+  test('depends only on seed, family and number, and shares no question between splits', () => {
     const counts = fc.integer({ min: 1, max: 40 })
     const families = fc.subarray([...syntheticFamilies], { minLength: 1 })
     fc.assert(
@@ -51,11 +51,11 @@ describe('the set', () => {
     const texts = new Set(allTasks(set).map(({ task }) => task.question))
     expect(texts.size).toBe(500)
     const common = allTasks(other).filter(({ task }) => texts.has(task.question))
-    // Programming problems have small numbers in them, so some return; the rest hardly ever.
+    // Programming problems contain small numbers, so some recur; the others hardly ever do.
     expect(common.filter(({ task }) => task.metadata['family'] !== 'code').length).toBeLessThan(5)
   })
 
-  test('lets the families take turns in a fixed order', () => {
+  test('alternates between the families in a fixed order', () => {
     const families = (name: 'train' | 'test') =>
       set.splits[name]!.tasks.map(({ metadata }) => metadata['family'])
     expect(families('train').slice(0, 7)).toEqual([...syntheticFamilies, 'arithmetic', 'choice'])
@@ -70,7 +70,7 @@ describe('the set', () => {
     expect(given.splits['test']!.tasks[0]!.id).toBe('synthetic-0-arithmetic-1')
   })
 
-  test('has all roles, the tools that it needs and a kind of question for each family', () => {
+  test('has all roles, the tools it needs and one kind of question per family', () => {
     expect(set.library.roles).toHaveLength(14)
     expect(set.profile.tools).toEqual(['calculator', 'public_code', 'table_reader'])
     const kinds = { arithmetic: 'math', choice: 'knowledge' } as Record<string, string>
@@ -82,7 +82,7 @@ describe('the set', () => {
 })
 
 describe('answers', () => {
-  test('fit their contract; the right one scores 1 and the others 0', async () => {
+  test('fit their contract; the right one scores 1, the others 0', async () => {
     const simple = syntheticTaskSet({ seed: 5, train: 400, test: 400, families: withoutCode })
     for (const { task, reference } of allTasks(simple)) {
       const { answer, wrong = [] } = simple.scorer.solution!(reference)!
@@ -98,7 +98,7 @@ describe('answers', () => {
     }
   })
 
-  test('are as often true as false, and every label has its share', () => {
+  test('are true and false equally often, and use every label', () => {
     const claims = syntheticTaskSet({ train: 200, test: 100, families: ['table-claim'] })
     for (const { references } of Object.values(claims.splits)) {
       const truths = [...references.values()].map((one) => one.kind === 'boolean' && one.value)
@@ -129,7 +129,7 @@ describe('answers', () => {
   })
 })
 
-test('some come with notes of three, eight or sixteen sentences that hold no number', () => {
+test('some have notes of three, eight or sixteen sentences without numbers', () => {
   const notes = allTasks(set).map(({ task: { context = [] } }) => context.join(' '))
   const lengths = notes.map((text) => text.match(/\.(?: |$)/g)?.length ?? 0)
   for (const length of [0, 3, 8, 16])
@@ -157,7 +157,7 @@ test.each([
   expect(() => syntheticTaskSet(options)).toThrow(message)
 })
 
-test('says so when a family has no more questions', () => {
+test('reports when a family runs out of questions', () => {
   const two: QuestionMaker = (draw) => ({ ...fixed, task: { question: `Is it ${draw.integer(1, 2)}?` } })
   const fixed = { reference: { kind: 'boolean', value: true }, solution: { answer: 'true' } } as const
   const texts = questionSequence(1, 'tiny', [two], 2).map(({ task }) => task.question)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { AttemptCounter, type FaultKind, faultKinds, faultOf, parseFaultRates } from './faults.ts'
 
 describe('rates', () => {
-  test('as the command line has them', () => {
+  test('are parsed from the command line', () => {
     expect(parseFaultRates([])).toEqual({})
     expect(parseFaultRates(['429=0.1', 'hang=.05', 'drip=0'])).toEqual({ 429: 0.1, hang: 0.05, drip: 0 })
     expect(parseFaultRates(['500=1'])).toEqual({ 500: 1 })
@@ -22,12 +22,12 @@ describe('rates', () => {
     expect(() => parseFaultRates([text])).toThrow(/choose from 429, 500|such as 429=0.1/)
   })
 
-  test('all together at most 1', () => {
+  test('sum to at most 1', () => {
     expect(() => parseFaultRates(['429=0.6', '500=0.6'])).toThrow(/at most 1/)
   })
 })
 
-test('faults come at their rates, and the same ones each time', () => {
+test('faults occur at their rates, and reproducibly', () => {
   const rates = parseFaultRates(['429=0.1', 'hang=0.3'])
   const all = Array.from({ length: 3000 }, (_, index) =>
     faultOf(rates, 4, `request ${index % 1000}`, index % 3),

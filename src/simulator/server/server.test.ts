@@ -51,18 +51,18 @@ const bodyOf = ({ system, user }: ChatRequest, more: object = {}): string =>
     ...more,
   })
 
-/** A reply without what the way to it adds. */
+/** A reply without its transport time. */
 const essence = (reply: ChatReply) => ({ ...reply, durationMs: 0 })
 
 describe('the same answers', () => {
-  test('over HTTP as in process', async () => {
+  test('over HTTP and in process', async () => {
     const client = clientOf(await serve({ tasks, seed: 3 }))
     const model = new SimulatedModel({ tasks, seed: 3 })
     for (const request of requests)
       expect(essence(await client.ask(request))).toEqual(essence(await model.ask(request)))
   })
 
-  test('the same bytes, from one server and from another', async () => {
+  test('byte for byte from two servers', async () => {
     const [one, other] = [await serve({ tasks }), await serve({ tasks, latencyMs: 1 })]
     const bodies = requests.slice(0, 10).map((request) => bodyOf(request))
     const texts = (server: SimulatedServer) =>
@@ -72,7 +72,7 @@ describe('the same answers', () => {
     expect(await texts(other)).toEqual(first)
   })
 
-  test('a seed in the request takes the place of the server’s', async () => {
+  test('a seed in the request overrides the server’s', async () => {
     const client = clientOf(await serve({ tasks, seed: 3 }), { extraBody: { seed: 9 } })
     const model = new SimulatedModel({ tasks, seed: 9 })
     for (const request of requests.slice(0, 30))
@@ -106,7 +106,7 @@ test('the wire format is OpenAI’s', async () => {
   expect((await post(server, bodyOf(requests[0]!, parts))).status).toBe(200)
 })
 
-describe('faults, seen by the real client', () => {
+describe('faults, as seen by the real client', () => {
   const seen: Record<FaultKind, object> = {
     '429': { ok: false, kind: 'rate_limited', status: 429 },
     '500': { ok: false, kind: 'server_error', status: 500 },
@@ -121,7 +121,7 @@ describe('faults, seen by the real client', () => {
   }
 
   test.each(Object.entries(seen))('%s', async (kind, reply) => {
-    // Only those that never end on their own may run into a deadline.
+    // Only faults that never end on their own may run into a deadline.
     const deadline = kind === 'hang' || kind === 'drip' ? { deadlineSeconds: 0.5 } : {}
     const client = clientOf(await serve({ tasks, faults: { [kind]: 1 } }), deadline)
     const got = await client.ask(requests[0]!)
@@ -129,7 +129,7 @@ describe('faults, seen by the real client', () => {
     if (got.ok) expect(() => JSON.parse(got.text)).toThrow()
   })
 
-  test('at the given rates, the same ones each time, and retries get through', async () => {
+  test('occur at the given rates, reproducibly, and retries succeed', async () => {
     const faults = { 429: 0.15, 500: 0.1, truncate: 0.05, broken_json: 0.1 }
     const outcomes = async () => {
       const client = clientOf(await serve({ tasks, seed: 11, faults }))
@@ -149,7 +149,7 @@ describe('faults, seen by the real client', () => {
     expect(await outcomes()).toEqual(first)
   })
 
-  test('a retry that succeeds says what an undisturbed call says', async () => {
+  test('a successful retry answers like an undisturbed call', async () => {
     const client = clientOf(await serve({ tasks, seed: 2, faults: { 500: 0.5 } }))
     const model = new SimulatedModel({ tasks, seed: 2 })
     for (const request of requests.slice(0, 20)) {
@@ -158,13 +158,13 @@ describe('faults, seen by the real client', () => {
     }
   })
 
-  test('rates that cannot be are refused at the start', async () => {
+  test('impossible rates are refused at the start', async () => {
     await expect(SimulatedServer.start({ faults: { 429: 0.9, 500: 0.9 } })).rejects.toThrow(/at most 1/)
     await expect(SimulatedServer.start({ faults: { 429: Number.NaN } })).rejects.toThrow(/at most 1/)
   })
 })
 
-describe('whatever comes, it goes on', () => {
+describe('it survives any input', () => {
   const usual = bodyOf(requests[0]!)
   const deep = '['.repeat(200_000)
   const refused: [string, string, number][] = [
@@ -184,7 +184,7 @@ describe('whatever comes, it goes on', () => {
     ['too large', `{"model":"${'x'.repeat(9 * 1024 * 1024)}"}`, 413],
   ]
 
-  test('bodies of every sort', async () => {
+  test('bodies of every kind', async () => {
     const server = await serve({ tasks })
     for (const [name, body, status] of refused) {
       const response = await post(server, body)
@@ -199,7 +199,7 @@ describe('whatever comes, it goes on', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
   })
 
-  test('paths, methods and hosts that it does not have', async () => {
+  test('unknown paths, methods and hosts', async () => {
     const server = await serve()
     const at = (path: string, init?: RequestInit) => fetch(server.url.replace('/v1', path), init)
     expect((await at('/')).status).toBe(404)
@@ -215,7 +215,7 @@ describe('whatever comes, it goes on', () => {
     expect((await at('/v1/models')).status).toBe(200)
   })
 
-  test('clients that leave in the middle', async () => {
+  test('clients that disconnect midway', async () => {
     const server = await serve({ tasks, latencyMs: 20 })
     const { port } = new URL(server.url)
     const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: ${Buffer.byteLength(usual)}\r\n\r\n`
@@ -229,7 +229,7 @@ describe('whatever comes, it goes on', () => {
 })
 
 describe('closing', () => {
-  test('answers what is under way at once, and cuts off what hangs', async () => {
+  test('answers pending requests at once and cuts off hanging ones', async () => {
     const slow = await SimulatedServer.start({ tasks, latencyMs: 600_000 })
     const hanging = await SimulatedServer.start({ tasks, faults: { hang: 1 } })
     const dripping = await SimulatedServer.start({ tasks, faults: { drip: 1 } })
@@ -245,14 +245,14 @@ describe('closing', () => {
     await expect(fetch(`${slow.url}/models`)).rejects.toThrow()
   })
 
-  test('a taken port is an error, not an end', async () => {
+  test('a taken port is an error, not a crash', async () => {
     const server = await serve()
     const port = Number(new URL(server.url).port)
     await expect(SimulatedServer.start({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 })
 
-/** What the server says to bytes that no HTTP client would send. */
+/** What the server replies to bytes no HTTP client would send. */
 function raw({ url }: SimulatedServer, bytes: string): Promise<string> {
   const { port } = new URL(url)
   return new Promise((resolve, reject) => {

@@ -41,7 +41,7 @@ const usage = { input: 8, cachedInput: 2, output: 5 }
 const answer: ChatReply = { ok: true, text: '', finish: 'stop', usage, warnings: [], durationMs: 1 }
 const money = (6 * 1000 + 2 * 100 + 5 * 2000) / 1e6
 
-/** A model whose calls end when they are told to. */
+/** A model whose calls end on command. */
 function slowModel() {
   const asked: ((reply: ChatReply) => void)[] = []
   return {
@@ -62,7 +62,7 @@ const makers: Record<string, () => Promise<AllowanceStore>> = {
 }
 
 describe.for(Object.entries(makers))('%s', ([, makeStore]) => {
-  test('calls are counted, priced, and told to the budget of the run', async () => {
+  test("calls are counted, priced, and reported to the run's budget", async () => {
     const store = await makeStore()
     const allowance = new CallAllowance(store, { price, leaseMs: 60_000 })
     const model = slowModel()
@@ -86,7 +86,7 @@ describe.for(Object.entries(makers))('%s', ([, makeStore]) => {
     expect(budget.overshoot('calls')).toBe(0)
   })
 
-  test('at a cap, those who wait are refused, those under way end', async () => {
+  test('at a cap, waiting calls are refused and running ones finish', async () => {
     const store = await makeStore()
     await store.setCaps({ calls: 1 })
     const allowance = new CallAllowance(store, { leaseMs: 60_000 })
@@ -102,7 +102,7 @@ describe.for(Object.entries(makers))('%s', ([, makeStore]) => {
     expect(model.asked).toHaveLength(2)
   })
 
-  test('who is cancelled while he waits, goes, and leaves nothing reserved', async () => {
+  test('a cancelled waiter leaves and reserves nothing', async () => {
     const store = await makeStore()
     await store.setLimits({ requestsPerMinute: 1 })
     const allowance = new CallAllowance(store, { leaseMs: 60_000 })
@@ -118,7 +118,7 @@ describe.for(Object.entries(makers))('%s', ([, makeStore]) => {
     expect(await store.sums()).toMatchObject({ calls: 1, unknown: { attempts: 0 }, reserved: { calls: 0 } })
   })
 
-  test('a refusal holds all others back', async () => {
+  test('a rate-limit reply pauses all other calls', async () => {
     const store = await makeStore()
     const allowance = new CallAllowance(store, { leaseMs: 60_000 })
     const settle = await allowance.admit(request)
@@ -135,7 +135,7 @@ describe('several processes', () => {
   const caller = (account: string, limiter: string, calls: number, leaseMs = 3_600_000) =>
     new Child(callerScript, address, account, limiter, String(calls), String(leaseMs))
 
-  test('one that is killed gives back what it may have spent as spent; the others go on', async () => {
+  test('a killed process counts its possible spending as spent; the others continue', async () => {
     const [account, limiter] = [randomUUID(), randomUUID()]
     const store = await PostgresAllowanceStore.open(database, { account, limiter })
     const [killed, other] = [caller(account, limiter, 8, 0), caller(account, limiter, 20)]
@@ -147,7 +147,7 @@ describe('several processes', () => {
     expect(await store.sums()).toMatchObject({ calls: 20, input: 600, output: 400, unknown: atMost })
   })
 
-  test('one budget: a cap is passed by no more than the calls in flight', async () => {
+  test('one budget: a cap is exceeded by at most the calls in flight', async () => {
     const [account, limiter] = [randomUUID(), randomUUID()]
     const store = await PostgresAllowanceStore.open(database, { account, limiter })
     await store.setCaps({ calls: 30 })
@@ -164,7 +164,7 @@ describe('several processes', () => {
     expect(refused).toHaveLength(180 - calls)
   })
 
-  test('one limit: together they ask no more often than it allows', async () => {
+  test('one rate limit: together they stay within it', async () => {
     const [account, limiter] = [randomUUID(), randomUUID()]
     const store = await PostgresAllowanceStore.open(database, { account, limiter })
     await store.setLimits({ requestsPerMinute: 600 })
@@ -176,7 +176,7 @@ describe('several processes', () => {
     const callers = [1, 2].map(() => caller(account, limiter, 20))
     for (const one of callers) one.process.stdin!.write('free\n')
     await Promise.all(callers.map((one) => one.ended))
-    // By the clock that the limit goes by: forty calls, a tenth of a second apart, but for the slack.
+    // By the limit's own clock: forty calls, a tenth of a second apart, minus the slack.
     expect(await clock()).toBeGreaterThanOrEqual(start + 39 * 0.1 - 0.6)
     expect(await store.sums()).toMatchObject({ calls: 40 })
   })

@@ -10,7 +10,7 @@ allowanceContract(async () => {
 
 const claim = (number: number): Claim => ({ id: String(number), input: 0, output: 0, money: 0 })
 
-test.for([7, 60, 333])('no minute has more than %d requests, and none is wasted', async (limit) => {
+test.for([7, 60, 333])('every minute has at most %d requests, and uses them all', async (limit) => {
   let now = 0
   const store = new MemoryAllowanceStore(() => now)
   await store.setLimits({ requestsPerMinute: limit })
@@ -28,7 +28,7 @@ test.for([7, 60, 333])('no minute has more than %d requests, and none is wasted'
   expect(times.length).toBeGreaterThanOrEqual(5 * limit)
 })
 
-test('after a refusal the rate grows again, up to the limit', async () => {
+test('after a rate-limit reply the rate recovers up to the limit', async () => {
   let now = 0
   const store = new MemoryAllowanceStore(() => now)
   await store.setLimits({ requestsPerMinute: 600 })

@@ -34,7 +34,7 @@ const fetchFile = (options = quick, extra = {}) =>
   download({ url: `${server.url}/file`, target, digest, ...extra }, options)
 
 describe('a download', () => {
-  test('arrives whole, with its progress, and is not repeated', async () => {
+  test('arrives complete with progress, and is not repeated', async () => {
     const progress: number[] = []
     const options = { ...quick, onProgress: ({ received }: { received: number }) => progress.push(received) }
     expect(await fetchFile(options)).toEqual({ sha256, checked: true })
@@ -45,11 +45,11 @@ describe('a download', () => {
     expect(existsSync(`${target}.part`)).toBe(false)
   })
 
-  test('goes on where the connection broke', async () => {
+  test('continues where the connection broke', async () => {
     server.misdeeds.push({ cutAfter: 100_000 }, { status: 503 }, { cutAfter: 50_000 })
     await fetchFile()
     expect(readFileSync(target)).toEqual(content)
-    // How much of a cut connection arrives depends on the machine; hub-file.test.ts has exact ranges.
+    // How much of a cut connection arrives depends on the machine; hub-file.test.ts checks exact ranges.
     const starts = server.requests.map(({ range }) => Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0))
     expect(starts).toHaveLength(4)
     expect(starts[2]).toBe(starts[1])
@@ -57,7 +57,7 @@ describe('a download', () => {
     expect(starts[3]).toBeLessThanOrEqual(150_000)
   })
 
-  test('goes on in the next call, and starts over where the server cannot', async () => {
+  test('continues in the next call, and starts over if the server cannot resume', async () => {
     server.misdeeds.push({ cutAfter: 1000 })
     await expect(fetchFile({ pauses: [] })).rejects.toThrow(/connection failed|ended after/)
     expect(existsSync(target)).toBe(false)
@@ -67,7 +67,7 @@ describe('a download', () => {
     expect(readFileSync(target)).toEqual(content)
   })
 
-  test('with other contents is thrown away', async () => {
+  test('with wrong contents is discarded', async () => {
     const wrong = { digest: { bytes: content.length, sha256: '0'.repeat(64) } }
     await expect(fetchFile(quick, wrong)).rejects.toThrow(/has SHA-256 .*instead of 0000/)
     expect(existsSync(`${target}.part`)).toBe(false)
@@ -95,7 +95,7 @@ describe('a download', () => {
     )
   })
 
-  test('from a server that is gone is not tried again', async () => {
+  test('from a dead server is not retried', async () => {
     const gone = await serveFiles(new Map())
     await gone.close()
     const options = { pauses: [60_000] }
@@ -109,7 +109,7 @@ describe('a download', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('without a known digest is checked against the one that the hub states', async () => {
+  test("without a known digest is checked against the hub's", async () => {
     const unknown = { digest: undefined }
     expect(await fetchFile(quick, unknown)).toEqual({ sha256, checked: false })
     server.headers['x-linked-etag'] = `"${sha256}"`
@@ -118,7 +118,7 @@ describe('a download', () => {
     await expect(fetchFile(quick, unknown)).rejects.toThrow(/instead of 1111/)
   })
 
-  test('follows redirects to this machine or https alone, without the token', async () => {
+  test('follows redirects only to this machine or https, without the token', async () => {
     server.misdeeds.push({ status: 302, location: `${other.url}/file?secret=1` })
     await fetchFile(quick, { token: 'hf_canary' })
     expect(server.requests[0]!.authorization).toBe('Bearer hf_canary')
@@ -134,7 +134,7 @@ describe('a download', () => {
     await expect(fetchFile(quick, { url: 'http://example.org/file' })).rejects.toThrow(/must use https/)
   })
 
-  test('that is refused is not asked for again', async () => {
+  test('that is refused is not retried', async () => {
     for (const [status, problem] of [
       [404, /does not exist/],
       [401, /HF_TOKEN/],
@@ -147,7 +147,7 @@ describe('a download', () => {
     }
   })
 
-  test('that is interrupted keeps what has come', async () => {
+  test('that is interrupted keeps what has arrived', async () => {
     const controller = new AbortController()
     server.misdeeds.push({ cutAfter: 1000 })
     const stopped = fetchFile({

@@ -44,7 +44,7 @@ function run(graph: AgentGraph, model: ScriptedModel, replies?: Memory<Call>): P
 const answering = () => new ScriptedModel((heard) => fitting(heard, 'x', heard.executor.id))
 
 describe('replies from the ledger', () => {
-  test('what graphs have in common is paid for once, and counted apart', async () => {
+  test('parts shared by graphs are paid for once and counted separately', async () => {
     const ledger = await SqliteLedger.open(':memory:')
     const told: string[] = []
     const { replies } = memoryIn(ledger, (digest) => told.push(digest))
@@ -87,14 +87,14 @@ describe('settled or not', () => {
     ['bad_response', false],
     ['unauthorized', false],
     ['rejected', true],
-  ] as const)('a node that met %s: %s', async ([kind, settled]) => {
+  ] as const)('a node that got %s: %s', async ([kind, settled]) => {
     const model = new ScriptedModel((heard) =>
       heard.executor.id === 'a' ? failed(kind) : fitting(heard, 'x', 'y'),
     )
     expect(isSettled((await run(prefix, model)).trace)).toBe(settled)
   })
 
-  test('what a model said wrongly is a result', async () => {
+  test('a wrong model output is a result', async () => {
     const { trace, ...execution } = await run(prefix, new ScriptedModel(() => 'not JSON'))
     expect(execution.status).toBe('unanswered')
     expect(isSettled(trace)).toBe(true)
@@ -108,7 +108,7 @@ describe('settled or not', () => {
 })
 
 describe('observations from the ledger', () => {
-  /** Nobody sees the same twice. */
+  /** Gives a different result every time. */
   const dice: Tool = {
     name: 'calculator',
     description: 'throws dice',
@@ -116,7 +116,7 @@ describe('observations from the ledger', () => {
     run: async () => ({ status: 'ok', result: { thrown: randomUUID() } }),
   }
 
-  /** One process of a run: it opens the ledger, executes the graph, and ends. */
+  /** One process of a run: opens the ledger, executes the graph, and ends. */
   async function process(folder: string, isRemembering: boolean) {
     const ledger = await SqliteLedger.open(join(folder, 'ledger.sqlite'))
     const { replies, observations } = memoryIn(ledger)
@@ -140,7 +140,7 @@ describe('observations from the ledger', () => {
     return { answer, made: usage.calls, reused: reused.calls }
   }
 
-  test.for([true, false])('a run that is resumed observes what it observed: %s', async (isRemembering) => {
+  test.for([true, false])('a resumed run repeats its observations: %s', async (isRemembering) => {
     const folder = mkdtempSync(join(tmpdir(), 'ledger-memory-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const first = await process(folder, isRemembering)

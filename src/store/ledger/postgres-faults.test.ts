@@ -17,7 +17,7 @@ const writerScript = new URL('../../../test/ledger/postgres-writer.ts', import.m
 let postgres: Postgres
 let address: string
 beforeAll(async () => {
-  // What is acknowledged must be there after a crash.
+  // Acknowledged writes must survive a crash.
   postgres = await Postgres.start({ durable: true })
   address = await postgres.database()
 })
@@ -41,7 +41,7 @@ async function withLedger<Result>(
 const keepSample = (ledger: PostgresLedger, number: number) =>
   ledger.keep(sampleKey(number), sampleEvaluation(number), sampleTrace(number))
 
-/** All that is listed is whole; gives the numbers. */
+/** Checks that every listed entry is complete, and returns the numbers. */
 async function wholeSamples(ledger: PostgresLedger): Promise<Set<number>> {
   const listed = new Set<number>()
   for await (const { key, evaluation } of ledger.entries()) {
@@ -63,7 +63,7 @@ async function wholeSamples(ledger: PostgresLedger): Promise<Set<number>> {
 const acknowledged = (writer: Child) =>
   writer.lines.filter((line) => line !== 'open').map((line) => Number(line))
 
-/** Those who serve the test's database now, but for this question's own. */
+/** The test database's current backends, except this query's own. */
 async function backends(): Promise<readonly number[]> {
   const { rows } = await postgres.query(
     'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
@@ -72,12 +72,14 @@ async function backends(): Promise<readonly number[]> {
   return rows.map(({ pid }) => pid)
 }
 
-/** A statement that a killed client has sent is still carried out: waits until nobody is there who was not `before`. */
+/**
+ * The server still runs a statement from a killed client: waits until all backends not in `before` are gone.
+ */
 async function untilGone(before: readonly number[]): Promise<void> {
   while ((await backends()).some((pid) => !before.includes(pid))) await sleep(20)
 }
 
-test('a writer killed at any moment: what it has acknowledged is there, and nothing by halves', async () => {
+test('after killing a writer at any moment, acknowledged entries exist and none is partial', async () => {
   const random = deriveRandom(1, 'kill moments of writers')
   await withLedger(async (ledger, name) => {
     const kept: number[] = []
@@ -97,7 +99,7 @@ test('a writer killed at any moment: what it has acknowledged is there, and noth
 })
 
 test.for(['fast', 'immediate'] as const)(
-  'PostgreSQL stopped (%s) and started again while it is written: nothing is lost, nothing fails',
+  'stopping (%s) and restarting PostgreSQL during writes loses nothing and fails nothing',
   async (mode) => {
     await withLedger(async (ledger, name) => {
       const writers = [0, 1].map(
@@ -111,14 +113,14 @@ test.for(['fast', 'immediate'] as const)(
       await Promise.all(writers.map((writer) => writer.ended))
       expect(writers.map((writer) => writer.process.exitCode)).toEqual([0, 0])
       expect(writers.map((writer) => acknowledged(writer).length)).toEqual([400, 400])
-      // Half of the numbers were kept by both.
+      // Both kept half of the numbers.
       expect((await wholeSamples(ledger)).size).toBe(600)
       expect(await ledger.spending()).toMatchObject({ calls: 600 })
     })
   },
 )
 
-test('a writer that is stopped for a while changes nothing of what others have kept meanwhile', async () => {
+test('a writer paused for a while does not overwrite what others kept meanwhile', async () => {
   await withLedger(async (ledger, name) => {
     const zombie = new Child(writerScript, address, name, '0', '300')
     await zombie.untilLines(10)
@@ -134,8 +136,8 @@ test('a writer that is stopped for a while changes nothing of what others have k
   })
 })
 
-describe('a connection that falls silent', () => {
-  test('is given up, and the work is done through another one', async () => {
+describe('a connection that goes silent', () => {
+  test('is abandoned, and the work continues on another one', async () => {
     const proxy = await SilentProxy.start(postgres.port)
     const at = proxy.through(address)
     await withLedger(
@@ -155,10 +157,10 @@ describe('a connection that falls silent', () => {
     await proxy.stop()
   })
 
-  test('for ever: an error says so after the stated time, and how to go on', async () => {
+  test('forever: an error says so after the stated time, and how to continue', async () => {
     const proxy = await SilentProxy.start(postgres.port)
     await withLedger(async (_, name) => {
-      // The patience is for the silence alone: whatever a busy machine may be slow with has been done.
+      // The timeout covers the silence only: everything a busy machine might be slow with is done.
       const at = new PostgresAddress(proxy.through(address))
       const database = await Database.open(at, { statementMs: 2000, patienceMs: 4000 })
       const ledger = await PostgresLedger.open(database, { name })
@@ -173,7 +175,7 @@ describe('a connection that falls silent', () => {
   })
 })
 
-test('more processes than PostgreSQL has connections: they wait for each other', async () => {
+test('more processes than PostgreSQL has connections wait for each other', async () => {
   const small = await Postgres.start({ settings: ['max_connections = 8'] })
   try {
     const at = await small.database()

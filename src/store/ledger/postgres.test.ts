@@ -47,7 +47,7 @@ describe('a ledger on PostgreSQL', () => {
     expect(await two.size()).toEqual({ evaluations: 0, replies: 0, traces: 0 })
   })
 
-  test('two that keep the same rows in another order both get through, and agree', async () => {
+  test('concurrent writers of the same rows in opposite orders both succeed and agree', async () => {
     const name = randomUUID()
     await PostgresLedger.create(database, name, 'test')
     const both = [
@@ -70,7 +70,7 @@ describe('a ledger on PostgreSQL', () => {
     expect(await both[0]!.size()).toEqual({ evaluations: 300, replies: 0, traces: 600 })
   })
 
-  test('a batch that is larger than a statement may be goes in parts', async () => {
+  test('a batch larger than a statement allows is split', async () => {
     const ledger = await freshLedger()
     const long = Array.from({ length: 3_000_000 }, (_, index) =>
       String.fromCodePoint(33 + ((index * index * 7919) % 20_011)),
@@ -80,7 +80,7 @@ describe('a ledger on PostgreSQL', () => {
     expect(await ledger.size()).toMatchObject({ evaluations: 3, traces: 3 })
   })
 
-  test('for reading only, it writes nothing', async () => {
+  test('opened read-only writes nothing', async () => {
     const name = randomUUID()
     await PostgresLedger.create(database, name, 'test')
     const reader = await PostgresLedger.open(database, { name, readOnly: true })
@@ -91,7 +91,7 @@ describe('a ledger on PostgreSQL', () => {
     expect(await reader.size()).toEqual({ evaluations: 0, replies: 0, traces: 0 })
   })
 
-  test('a poisoned row is found when it is read', async () => {
+  test('detects a poisoned row on reading', async () => {
     const ledger = await freshLedger()
     await keepSample(ledger, 71)
     await ledger.keepReply('poisoned', sampleAnswer(1))
@@ -108,7 +108,7 @@ describe('a ledger on PostgreSQL', () => {
     await expect(ledger.findTrace('execution-71')).rejects.toThrow(/the trace of execution execution-71/)
   })
 
-  test('one that is not in the database is refused by name', async () => {
+  test('that does not exist is refused by name', async () => {
     const name = randomUUID()
     const opened = PostgresLedger.open(database, { name })
     await expect(opened).rejects.toThrow(LedgerError)
@@ -117,7 +117,7 @@ describe('a ledger on PostgreSQL', () => {
 })
 
 describe('opening', () => {
-  test('makes the tables once, however many start at the same time', async () => {
+  test('creates the tables once, however many processes start together', async () => {
     const fresh = new PostgresAddress(await postgres.database())
     const opened = await Promise.all(Array.from({ length: 8 }, () => Database.open(fresh)))
     const [first] = opened
@@ -141,14 +141,14 @@ describe('opening', () => {
   test.for([
     ['a wrong password', (good: string) => good.replace('canary', 'wrong'), /rejects the user or password/],
     ['no such database', (good: string) => `${good}x`, /has no such database/],
-  ] as const)('%s is told at once, without the password', async ([, change, message]) => {
+  ] as const)('%s is reported at once, without the password', async ([, change, message]) => {
     const failure = await Database.open(new PostgresAddress(change(address))).catch((error) => error)
     expect(failure).toBeInstanceOf(LedgerError)
     expect(failure.message).toMatch(message)
     expect(leaks(failure)).toBe(false)
   })
 
-  test('a server that is not there is told after some patience, without the password', async () => {
+  test('an absent server is reported after a while, without the password', async () => {
     const gone = new PostgresAddress(address.replace(`:${postgres.port}/`, ':1/'))
     const failure = await Database.open(gone, { patienceMs: 50 }).catch((error) => error)
     expect(failure).toBeInstanceOf(LedgerError)
@@ -157,7 +157,7 @@ describe('opening', () => {
   })
 
   test.for(['', 'ledger', 'http://u:secret@host/db', 'postgres://u:se cret@ho st/db', 'postgres:///db'])(
-    'what is no address is told without being repeated: %s',
+    'an invalid address is reported without echoing it: %s',
     (text) => {
       expect(() => new PostgresAddress(text, 'MAGIC_LEDGER')).toThrow(
         /^MAGIC_LEDGER is not a PostgreSQL address. It should look like/,

@@ -48,19 +48,19 @@ async function makeLedger(count: number): Promise<void> {
   await ledger.close()
 }
 
-test('kill -9 at any moment: what was acknowledged is there, and nothing by halves', async () => {
+test('after kill -9 at any moment, acknowledged entries exist and none is partial', async () => {
   const random = deriveRandom(1, 'kill moments')
   const acknowledged = new Set<number>()
   for (let kill = 0; kill < 20; kill += 1) {
     const first = kill * 100_000
     const writer = new Child(writerScript, path, String(first), '100000')
-    // The first kills come about when the file is opened, the later ones while it is written.
+    // The first kills hit while the file is opened, the later ones while it is written.
     if (kill > 2) await writer.untilLines(1 + Math.floor(random.uniform() * 40))
     await sleep(random.uniform() * (kill > 2 ? 15 : 250))
     await writer.kill()
     for (const line of writer.lines) if (line !== 'open') acknowledged.add(Number(line))
 
-    // A reader finds it as the dead writer left it, before anyone repairs it.
+    // A reader opens it as the dead writer left it, before any repair.
     if (acknowledged.size > 0) {
       const reader = await SqliteLedger.open(path, { readOnly: true })
       const last = Math.max(...acknowledged)
@@ -84,8 +84,8 @@ test('kill -9 at any moment: what was acknowledged is there, and nothing by halv
   expect(acknowledged.size).toBeGreaterThan(100)
 })
 
-describe('no room on the disk', () => {
-  test('is told with path and need; nothing is lost, and it goes on once there is room', async () => {
+describe('a full disk', () => {
+  test('is reported with path and size; nothing is lost, and writing continues once there is room', async () => {
     const small = await SqliteLedger.open(path, { maxPages: 40 })
     const incompressible = Array.from({ length: 30_000 }, (_, index) =>
       String.fromCodePoint(33 + ((index * index * 7919) % 20_011)),
@@ -114,7 +114,7 @@ describe('no room on the disk', () => {
     await roomy.close()
   })
 
-  test('fails all that was to be written together', async () => {
+  test('fails every write of the batch', async () => {
     const small = await SqliteLedger.open(path, { maxPages: 20 })
     const writes = Array.from({ length: 300 }, (_, number) => keepSample(small, number))
     const outcomes = await Promise.allSettled(writes)
@@ -127,7 +127,7 @@ describe('no room on the disk', () => {
 })
 
 describe('locked by another process', () => {
-  test('for half a second: it waits, while this process goes on', async () => {
+  test('for half a second: it waits without blocking this process', async () => {
     const ledger = await SqliteLedger.open(path)
     const holder = new Child(holderScript, 'sqlite', path)
     await holder.untilLines(1)
@@ -144,7 +144,7 @@ describe('locked by another process', () => {
     await holder.ended
   })
 
-  test('for ever: a clear error after the stated time; opening waits no longer either', async () => {
+  test('forever: fails with a clear error after the stated time, also on opening', async () => {
     const ledger = await SqliteLedger.open(path, { patienceMs: 200 })
     const holder = new Child(holderScript, 'sqlite', path)
     await holder.untilLines(1)
@@ -158,7 +158,7 @@ describe('locked by another process', () => {
   })
 })
 
-test('two processes that make and write one ledger at the same time both get through', async () => {
+test('two processes that create and write one ledger concurrently both succeed', async () => {
   const writers = [new Child(writerScript, path, '0', '60'), new Child(writerScript, path, '40', '60')]
   await Promise.all(writers.map((writer) => writer.ended))
   expect(writers.map((writer) => writer.process.exitCode)).toEqual([0, 0])
@@ -168,7 +168,7 @@ test('two processes that make and write one ledger at the same time both get thr
 })
 
 describe('a damaged file', () => {
-  test('cut off anywhere, it is refused with a way out', async () => {
+  test('cut off anywhere is refused with a remedy', async () => {
     await makeLedger(60)
     const whole = readFileSync(path)
     for (let length = 4096; length < whole.length; length += 4096) {
@@ -183,7 +183,7 @@ describe('a damaged file', () => {
     expect(readFileSync(path)).toEqual(whole.subarray(0, statSync(path).size))
   })
 
-  test('with a byte flipped, it never tells anything that was not written', async () => {
+  test('with a flipped byte never returns anything that was not written', async () => {
     const count = 60
     await makeLedger(count)
     const original = join(folder, 'original.sqlite')
@@ -193,13 +193,13 @@ describe('a damaged file', () => {
     let noticed = 0
     for (let flip = 0; flip < 150; flip += 1) {
       const damaged = Buffer.from(whole)
-      // Every third in the header and the schema, where a byte decides most.
+      // Every third flip hits the header and schema, where a byte matters most.
       const at = Math.floor(random.uniform() * (flip % 3 === 0 ? 200 : whole.length))
       damaged[at] = damaged[at]! ^ (1 << Math.floor(random.uniform() * 8))
       for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true })
       writeFileSync(path, damaged)
       try {
-        // A reader does not walk all pages first, as nobody does in a large file: what it meets must tell.
+        // A reader does not check all pages first, as in a large file: reading itself must detect damage.
         const ledger = await SqliteLedger.open(path, { readOnly: flip % 2 === 0 })
         try {
           for (let number = 0; number < count; number += 1) await expectOriginalOrNothing(ledger, number)
@@ -223,7 +223,7 @@ describe('a damaged file', () => {
     expect([undefined, sampleTrace(number)]).toContainEqual(await ledger.findTrace(`execution-${number}`))
   }
 
-  test('a poisoned score is found when it is read', async () => {
+  test('a poisoned score is detected on reading', async () => {
     await makeLedger(3)
     const poison = new DatabaseSync(path)
     poison.exec("UPDATE evaluations SET score = 9e999 WHERE task = 'task-1'")
@@ -234,7 +234,7 @@ describe('a damaged file', () => {
     await ledger.close()
   })
 
-  test('so is an observation', async () => {
+  test('a poisoned observation is detected on reading', async () => {
     await makeLedger(3)
     const poison = new DatabaseSync(path)
     poison.exec(
@@ -250,11 +250,11 @@ describe('a damaged file', () => {
   })
 })
 
-describe('a file that is not ours', () => {
+describe('a foreign file', () => {
   test.for([
     ['a newer', 'UPDATE ledger SET format = 3', 3],
     ['the first', 'DROP TABLE observations; UPDATE ledger SET format = 1', 1],
-  ] as const)('of %s format is refused, and left as it is', async ([, change, found]) => {
+  ] as const)('of %s format is refused and left unchanged', async ([, change, found]) => {
     await makeLedger(1)
     const other = new DatabaseSync(path)
     other.exec(change)
@@ -267,7 +267,7 @@ describe('a file that is not ours', () => {
     expect(readFileSync(path)).toEqual(before)
   })
 
-  test('of another program, or no database at all, is refused, and left as it is', async () => {
+  test('of another program, or not a database, is refused and left unchanged', async () => {
     const other = new DatabaseSync(path)
     other.exec('CREATE TABLE notes (text)')
     other.close()
@@ -280,7 +280,7 @@ describe('a file that is not ours', () => {
     await (await SqliteLedger.open(path)).close()
   })
 
-  test('in a folder that is not there', async () => {
+  test('a missing folder is refused', async () => {
     await expect(SqliteLedger.open(join(folder, 'none', 'ledger.sqlite'))).rejects.toThrow(
       /could not be read or written .*Check its disk, its folder/,
     )

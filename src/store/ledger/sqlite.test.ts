@@ -24,7 +24,7 @@ describe('a ledger in memory', () => ledgerContract(() => SqliteLedger.open(':me
 describe('a ledger in a file', () => {
   ledgerContract(() => SqliteLedger.open(path))
 
-  test('is there again when it is opened again', async () => {
+  test('is restored on reopening', async () => {
     const first = await SqliteLedger.open(path)
     await keepSample(first, 1)
     await first.keepReply('d', sampleAnswer(1))
@@ -41,7 +41,7 @@ describe('a ledger in a file', () => {
     expect(existsSync(`${path}-wal`)).toBe(false)
   })
 
-  test('closing waits for what is being written, and may be done twice', async () => {
+  test('closing waits for pending writes and may be repeated', async () => {
     const ledger = await SqliteLedger.open(path)
     const writes = [1, 2, 3].map((number) => keepSample(ledger, number))
     const observed = ledger.keepObservation('d', 1)
@@ -62,7 +62,7 @@ describe('a ledger in a file', () => {
     expect(statSync(path).size).toBeLessThan(20 * 26_000 * 0.2)
   })
 
-  test('commits durably with a write-ahead log, and never waits inside SQLite', async () => {
+  test('commits durably with a write-ahead log, and never blocks inside SQLite', async () => {
     const database = await openLedgerFile(path)
     const pragma = (name: string) => Object.values(database.prepare(`PRAGMA ${name}`).get()!)[0]
     expect(pragma('journal_mode')).toBe('wal')
@@ -72,8 +72,8 @@ describe('a ledger in a file', () => {
   })
 })
 
-describe('reading only', () => {
-  test('sees every acknowledged write, while and after they are made', async () => {
+describe('read-only', () => {
+  test('sees every acknowledged write, during and after writing', async () => {
     const writer = await SqliteLedger.open(path)
     const reader = await SqliteLedger.open(path, { readOnly: true })
     for (let number = 0; number < 20; number += 1) {
@@ -87,7 +87,7 @@ describe('reading only', () => {
     await reader.close()
   })
 
-  test('goes on while a writer holds the lock', async () => {
+  test('works while a writer holds the lock', async () => {
     const writer = await SqliteLedger.open(path)
     await keepSample(writer, 1)
     const holder = new DatabaseSync(path)
@@ -99,7 +99,7 @@ describe('reading only', () => {
     await writer.close()
   })
 
-  test('writes nothing, and makes no file', async () => {
+  test('writes nothing and creates no file', async () => {
     await expect(SqliteLedger.open(path, { readOnly: true })).rejects.toThrow(/could not be read or written/)
     expect(existsSync(path)).toBe(false)
     await (await SqliteLedger.open(path)).close()

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => postgres.stop())
 
-test('processes that start together on an empty database wait for the one that makes the tables', async () => {
+test('processes that start together on an empty database wait for the one that creates the tables', async () => {
   for (let round = 0; round < 5; round += 1) {
     const address = new PostgresAddress(await postgres.database())
     const started = await Promise.all(Array.from({ length: 8 }, () => Database.open(address)))

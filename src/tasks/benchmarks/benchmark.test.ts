@@ -30,7 +30,7 @@ describeShared('the shared data', () => {
     expect(warn).not.toHaveBeenCalled()
   })
 
-  test('TabFact has tables for the 600 statements that are used here', async () => {
+  test('TabFact has tables for the 600 statements used here', async () => {
     const test = await loadSplit(data, benchmarks.tabfact, 'test')
     const dev = await loadSplit(data, benchmarks.tabfact, 'dev')
     expect([test.ids.length, test.references.size, dev.ids.length]).toEqual([12779, 12779, 12792])
@@ -38,7 +38,7 @@ describeShared('the shared data', () => {
     expect(dev.tasks.size).toBeGreaterThanOrEqual(100)
   })
 
-  test('no reference is in a task', async () => {
+  test('no task contains its reference', async () => {
     const { tasks, references } = await loadSplit(data, benchmarks.livecodebench, 'sample')
     for (const [id, task] of tasks) {
       const reference = references.get(id)
@@ -50,13 +50,13 @@ describeShared('the shared data', () => {
     }
   })
 
-  test('MMLU-Pro 3983 follows its index, not its letter', async () => {
+  test('MMLU-Pro 3983 uses its index, not its letter', async () => {
     const { references } = await loadSplit(data, benchmarks.mmlu_pro, 'test')
     expect(references.get('3983')).toEqual({ kind: 'choice', label: 'B' })
   })
 })
 
-describe('a split that is not what it should be', () => {
+describe('a wrong split', () => {
   const root = mkdtempSync(join(tmpdir(), 'benchmark-'))
   mkdirSync(join(root, 'gsm8k'))
   writeFileSync(join(root, 'gsm8k/test.jsonl'), '{"question": "?", "answer": "#### 1"}\n')
@@ -70,7 +70,7 @@ describe('a split that is not what it should be', () => {
       /train\.jsonl: there is no such file/,
     )
   })
-  test('does not exist', async () => {
+  test('is unknown', async () => {
     await expect(loadSplit(root, benchmarks.gsm8k, 'constructor')).rejects.toThrow(
       "no split 'constructor'; it has train, test",
     )

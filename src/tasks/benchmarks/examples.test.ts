@@ -7,7 +7,7 @@ function gather(examples: Examples, file: string, ids: readonly string[]): void 
       examples.add(id, { question: id, metadata: {} }, { kind: 'text', accepted: [id] })
 }
 
-test('several files are one pool in the order read, and positions count through it', () => {
+test('several files form one pool in reading order, and positions count through it', () => {
   const examples = new Examples((position) => position !== 1)
   gather(examples, 'first', ['c', 'a'])
   gather(examples, 'second', ['b'])
@@ -16,7 +16,7 @@ test('several files are one pool in the order read, and positions count through 
   expect([...examples.tasks.keys()]).toEqual(['c', 'b'])
 })
 
-test('an id that comes again in another file is refused', () => {
+test('an id repeated in another file is refused', () => {
   const examples = new Examples()
   gather(examples, 'first', ['a'])
   expect(() => gather(examples, 'second', ['b', 'a'])).toThrow(
@@ -24,7 +24,7 @@ test('an id that comes again in another file is refused', () => {
   )
 })
 
-test('counting keeps nothing', () => {
+test('counting stores nothing', () => {
   const examples = new Examples(undefined, false)
   gather(examples, 'first', ['a', 'b'])
   expect([examples.count, examples.withTask, examples.tasks.size, examples.references.size]).toEqual([

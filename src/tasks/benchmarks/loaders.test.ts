@@ -1,4 +1,5 @@
-// Each loader on a small file of its official format: what becomes public, what becomes the reference, what is refused.
+// Each loader on a small file of its official format: what becomes public, what becomes the reference, what
+// is refused.
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -40,7 +41,7 @@ describe('MMLU-Pro', () => {
     category: 'business',
     src: 'origin',
   }
-  test('the index decides, "N/A" options are dropped', async () => {
+  test('the index decides, and "N/A" options are dropped', async () => {
     expect(only(await readFiles(mmluPro, jsonLines(row)))).toEqual({
       task: {
         id: '70',
@@ -54,7 +55,7 @@ describe('MMLU-Pro', () => {
       reference: { kind: 'choice', label: 'B' },
     })
   })
-  test('an index without option, a repeated id, a wrong type', async () => {
+  test('an index without an option, a repeated id and a wrong type are refused', async () => {
     await expect(readFiles(mmluPro, jsonLines({ ...row, answer_index: 2 }))).rejects.toThrow(
       /row 1, field answer_index/,
     )
@@ -65,7 +66,7 @@ describe('MMLU-Pro', () => {
   })
 })
 
-test('StrategyQA shows the question alone', async () => {
+test('StrategyQA shows only the question', async () => {
   const row = {
     qid: 'q',
     question: 'Is it?',
@@ -83,7 +84,7 @@ test('StrategyQA shows the question alone', async () => {
   )
 })
 
-test('AQuA-RAT options lose their labels, the rationale stays out', async () => {
+test('AQuA-RAT options lose their labels, and the rationale stays hidden', async () => {
   const row = { question: 'How much?', options: ['A)21', 'B) 5 km'], rationale: 'B is right', correct: 'b' }
   expect(only(await readFiles(aqua, jsonLines(row), { split: 'dev' }))).toEqual({
     task: {
@@ -105,7 +106,7 @@ test('AQuA-RAT options lose their labels, the rationale stays out', async () => 
   ).rejects.toThrow(/field options\[1\]/)
 })
 
-test('GSM8K takes what follows the last mark', async () => {
+test('GSM8K takes the text after the last mark', async () => {
   const row = { question: 'How many?', answer: 'First #### 3, then\n#### 1,000 ' }
   expect(only(await readFiles(gsm8k, jsonLines(row), { split: 'test' }))).toEqual({
     task: { id: 'test-0', question: 'How many?', metadata: {} },
@@ -116,7 +117,7 @@ test('GSM8K takes what follows the last mark', async () => {
   )
 })
 
-test('HumanEval shows the prompt, not tests or solution', async () => {
+test('HumanEval shows the prompt, but not tests or solution', async () => {
   const row = {
     task_id: 'HumanEval/0',
     prompt: 'def f():\n',
@@ -183,7 +184,7 @@ describe('LiveCodeBench', () => {
       privateTests: row.private_test_cases,
     })
   })
-  test('solutions go into the reference alone', async () => {
+  test('solutions go into the reference only', async () => {
     const own = mkdtempSync(join(folder, 'solved-'))
     const path = join(own, 'test.jsonl')
     writeFileSync(path, JSON.stringify(row))
@@ -214,7 +215,7 @@ describe('LiveCodeBench', () => {
       /row 1, field private_test_cases: cannot be decoded/,
     )
   })
-  test('several files are one pool, and an id may stand in one of them only', async () => {
+  test('several files form one pool, and an id may occur only once', async () => {
     const first = fileOf(JSON.stringify(row), 'first')
     const second = fileOf(JSON.stringify({ ...row, question_id: '9002' }), 'second')
     expect((await readFiles(livecodebench, [first, second])).ids).toEqual(['9001', '9002'])
@@ -248,7 +249,7 @@ describe('TAT-QA', () => {
     derivation: 'x',
     answer_from: 'table',
   }
-  test('table as data, paragraphs in order, annotations out', async () => {
+  test('tables become data, paragraphs stay in order, annotations are left out', async () => {
     expect(only(await readFiles(tatqa, fileOf(entry(answered))))).toEqual({
       task: {
         id: 't:q',
@@ -268,7 +269,7 @@ describe('TAT-QA', () => {
       reference: { kind: 'tatqa', answerType: 'span', answers: ['$ 5'], scale: 'million' },
     })
   })
-  test('numbers keep the text that Python gives them', async () => {
+  test("numbers keep Python's text", async () => {
     const texts: unknown[] = []
     for (const number of ['2', '2.0', '1e-5', '12345678901234567890.0', '-0.50']) {
       const content = JSON.stringify(entry({ ...answered, answer: 'NUMBER', answer_type: 'arithmetic' }))
@@ -287,7 +288,7 @@ describe('TAT-QA', () => {
     const { task, reference } = only(await readFiles(tatqa, fileOf(entry({}))))
     expect([task?.id, reference]).toEqual(['t:q', undefined])
   })
-  test('half an answer and an answer of another type are refused', async () => {
+  test('a partial answer and an answer of another type are refused', async () => {
     await expect(readFiles(tatqa, fileOf(entry({ answer: ['x'] })))).rejects.toThrow(
       /row 1, field questions\[0\]: .*together/,
     )
@@ -300,7 +301,7 @@ describe('TabFact', () => {
   const tables = join(folder, 'tabfact/data/all_csv')
   mkdirSync(tables, { recursive: true })
   writeFileSync(join(tables, '1-2.html.csv'), 'player#goals\r\nann#3\r\nbob#\r\n')
-  test('a statement with its table', async () => {
+  test('a statement comes with its table', async () => {
     const statements = { '1-2.html.csv': [['ann has 3 goals', 'bob has 3 goals'], [1, 0], 'cup'] }
     const split = await readFiles(tabfact, fileOf(statements), { root: folder })
     expect(split.ids).toEqual(['1-2.html.csv:0', '1-2.html.csv:1'])
@@ -325,11 +326,11 @@ describe('TabFact', () => {
       { kind: 'boolean', value: false },
     ])
   })
-  test('a statement whose table is missing counts in the pool', async () => {
+  test('a statement without its table counts in the pool', async () => {
     const split = await readFiles(tabfact, fileOf({ 'gone.csv': [['x'], [1], ''] }), { root: folder })
     expect([split.ids, split.tasks.size]).toEqual([['gone.csv:0'], 0])
   })
-  test('labels that do not fit, and ids that leave the folder', async () => {
+  test('wrong labels and ids that leave the folder are refused', async () => {
     await expect(readFiles(tabfact, fileOf({ a: [['x'], [], ''] }), { root: folder })).rejects.toThrow(
       /1 statements but 0 labels/,
     )
@@ -344,7 +345,7 @@ describe('TabFact', () => {
   })
 })
 
-test('only the wanted examples become tasks, all count in the pool', async () => {
+test('only the wanted examples become tasks, but all count in the pool', async () => {
   const rows = ['a', 'b', 'c'].map((qid) => ({ qid, question: `${qid}?`, answer: true }))
   const split = await readFiles(strategyqa, fileOf(rows), { wanted: (position) => position === 1 })
   expect(split.ids).toEqual(['a', 'b', 'c'])

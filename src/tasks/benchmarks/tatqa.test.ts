@@ -13,23 +13,23 @@ const references: [TatqaReference, solution: string][] = [
 ]
 
 describe.each(references)('%j', (reference, solution) => {
-  test('has a solution in one line that scores 1', async () => {
+  test('has a one-line solution that scores 1', async () => {
     expect(scorer.solution!(reference)).toEqual({ answer: solution })
     expect(await scorer.score(solution, reference, {})).toEqual({ score: 1, parse: 'ok' })
     expect(contract.check(solution).verdict).toBe('fits')
   })
-  test('another line is wrong, anything else is no answer', async () => {
+  test('another line is wrong, anything else is invalid', async () => {
     expect(await scorer.score('17 goats', reference, {})).toEqual({ score: 0, parse: 'ok' })
     for (const answer of ['', 'one\ntwo', 'FINAL: 3', 3, null, { values: ['3'], scale: '' }])
       expect(await scorer.score(answer, reference, {})).toEqual({ score: 0, parse: 'invalid' })
   })
 })
 
-test('the contract takes one line that is not blank', () => {
+test('the contract accepts one non-blank line', () => {
   for (const answer of ['', '  ', 'one\ntwo']) expect(contract.check(answer).verdict).toBe('outside')
 })
 
-test('where no line is right, there is no solution', () => {
+test('there is no solution if no single line is right', () => {
   const reference = { kind: 'tatqa', answerType: 'multi-span', answers: ['one', ''], scale: '' } as const
   expect(scorer.solution!(reference)).toBeUndefined()
 })

@@ -25,7 +25,7 @@ function importPaths(root: string, benchmark: BenchmarkName, paths: readonly str
   return importFiles(root, benchmarks[benchmark], recogniseFiles(benchmarks[benchmark], paths, split))
 }
 
-/** Every file under a folder, with its bytes. */
+/** Every file in a folder with its bytes. */
 function contents(root: string): Record<string, string> {
   const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   return Object.fromEntries(
@@ -46,8 +46,8 @@ function fileOf(name: string, content: string | Uint8Array): string {
   return path
 }
 
-describe('files that a user has', () => {
-  test('are recognised by name, by the name of a hub shard, or by the split that is said', async () => {
+describe("a user's files", () => {
+  test('are recognised by name, by the name of a hub shard, or by the given split', async () => {
     const root = temporary()
     const [plain] = await importPaths(root, 'gsm8k', [fileOf('test.jsonl', jsonLines(rows(1319)))])
     expect(plain).toMatchObject({ split: 'test', examples: 1319, withTask: 1319 })
@@ -60,7 +60,7 @@ describe('files that a user has', () => {
     }))
     const shard = fileOf('test-00000-of-00001.parquet', new Uint8Array(parquetWriteBuffer({ columnData })))
     await importPaths(root, 'gsm8k', [shard])
-    // The newer file, in another format, takes the place of the older.
+    // The newer file, in another format, replaces the older.
     expect(Object.keys(contents(root))).toEqual(['gsm8k/test.parquet'])
     const { references } = await loadSplit(root, benchmarks.gsm8k, 'test')
     expect(references.get('test-0')).toEqual({ kind: 'number-text', text: '2' })
@@ -73,7 +73,7 @@ describe('files that a user has', () => {
     })
   })
 
-  test('are refused whole: the folder stays as it was, and the message names the given file', async () => {
+  test('are refused as a whole: the folder is unchanged, and the message names the given file', async () => {
     const root = temporary()
     await importPaths(root, 'gsm8k', [fileOf('test.jsonl', jsonLines(rows(1319)))])
     const before = contents(root)
@@ -95,7 +95,7 @@ describe('files that a user has', () => {
     }
   })
 
-  test('of several parts come together, and no file twice', async () => {
+  test('in several parts are merged, and no file is used twice', async () => {
     const root = temporary()
     const part = fileOf('test.jsonl', '')
     await expect(importPaths(root, 'livecodebench', [part])).rejects.toThrow(
@@ -113,7 +113,7 @@ describe('files that a user has', () => {
     )
   })
 
-  test('what a killed import left is removed by the next', async () => {
+  test('leftovers of a killed import are removed by the next', async () => {
     const root = temporary()
     mkdirSync(join(root, '.importing-a'))
     utimesSync(join(root, '.importing-a'), 0, 0)
@@ -122,7 +122,7 @@ describe('files that a user has', () => {
   })
 })
 
-describe('a companion', () => {
+describe('a companion file', () => {
   const problems = jsonLines(
     Array.from({ length: 8 }, (_, index) => ({
       question_title: 'Title',
@@ -145,7 +145,7 @@ describe('a companion', () => {
     return reference?.kind === 'livecodebench' ? reference.solution : undefined
   }
 
-  test('comes along from a folder, from a data folder, or as a file of its own', async () => {
+  test('comes from a folder, a data folder, or as a separate file', async () => {
     const sample = sampleFile()
     const folder = join(sample, '..')
     writeFileSync(join(folder, 'solutions.json'), solved('first'))
@@ -162,7 +162,7 @@ describe('a companion', () => {
     const other = temporary()
     await importPaths(other, 'livecodebench', [root], 'sample')
     expect(contents(other)).toEqual(contents(root))
-    // A split that comes without one leaves the one that is there.
+    // Importing a split without one keeps the existing one.
     await importPaths(other, 'livecodebench', [sample])
     expect(await solutionOf900(other)).toEqual({ program: 'first' })
 
@@ -174,7 +174,7 @@ describe('a companion', () => {
     expect(Object.keys(contents(root)).sort()).toEqual(Object.keys(contents(other)).sort())
   })
 
-  test('is refused with file and field, and everything with it', async () => {
+  test('is refused with file and field, and the whole import with it', async () => {
     const root = temporary()
     await importPaths(root, 'livecodebench', [sampleFile(), fileOf('solutions.json', solved('good'))])
     const before = contents(root)
@@ -199,14 +199,14 @@ describe('a companion', () => {
         })
       expect(contents(root)).toEqual(before)
     }
-    // One that was put there by hand is read along, too.
+    // One placed there by hand is read too.
     writeFileSync(join(root, 'livecodebench/solutions.json'), '[]')
     await expect(importPaths(root, 'livecodebench', [sampleFile()])).rejects.toThrow(
       `${join(root, 'livecodebench/solutions.json')}: `,
     )
   })
 
-  test('goes with a split, belongs to its benchmark alone, and comes once', async () => {
+  test('needs a split, belongs to its benchmark only, and is given once', async () => {
     const root = temporary()
     const path = fileOf('solutions.json', solved('x'))
     await expect(importPaths(root, 'livecodebench', [path])).rejects.toThrow(
@@ -225,7 +225,7 @@ describe('a companion', () => {
     )
   })
 
-  test('displaces nothing but the older one', async () => {
+  test('replaces only the older one', async () => {
     const root = temporary()
     await importPaths(root, 'livecodebench', [sampleFile()])
     writeFileSync(join(root, 'livecodebench/solutions.jsonl'), 'notes')
@@ -245,13 +245,13 @@ describeShared('the shared data', () => {
       const { ids, tasks } = await loadSplit(root, benchmarks[benchmark], split)
       expect([ids.length, tasks.size]).toEqual([examples, withTask])
     }
-    // The benchmark's own folder, as a clone of its repository, gives the same.
+    // The benchmark's own folder, such as a clone of its repository, gives the same result.
     const again = temporary()
     await importPaths(again, benchmark, [join(data, benchmark)])
     expect(contents(again)).toEqual(contents(root))
   })
 
-  test('HumanEval is taken unpacked as well', async () => {
+  test('HumanEval is also accepted unpacked', async () => {
     const root = temporary()
     const unpacked = gunzipSync(readFileSync(join(data, 'humaneval/HumanEval.jsonl.gz')))
     await importPaths(root, 'humaneval', [fileOf('HumanEval.jsonl', unpacked)])
@@ -259,7 +259,7 @@ describeShared('the shared data', () => {
     expect(existsSync(join(root, 'humaneval/HumanEval.jsonl'))).toBe(true)
   })
 
-  test('tables that come later complete the statements', async () => {
+  test('tables imported later complete the statements', async () => {
     const root = temporary()
     const tables = join(data, 'tabfact/data/all_csv')
     const few = join(temporary(), 'all_csv')

@@ -24,7 +24,7 @@ function tarOf(files: Record<string, string>, type = '0'): Buffer {
     header.write(`${Buffer.byteLength(content).toString(8).padStart(11, '0')}\0`, 124)
     header.write(type, 156)
     header.write('ustar\x0000', 257)
-    // The sum of all bytes, its own field counted as spaces.
+    // The sum of all bytes, with its own field counted as spaces.
     header.write(' '.repeat(8), 148)
     const sum = header.reduce((total, byte) => total + byte)
     header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
@@ -57,11 +57,11 @@ describeShared('pulling from a server with the official paths', () => {
 
   const environment = () => ({ XDG_CACHE_HOME: temporary(), HF_TOKEN: 'hf_canary' })
 
-  test('the pinned digests are those of the official files', async () => {
+  test('the pinned digests match the official files', async () => {
     const here = benchmarkNames
       .flatMap(filesOf)
       .filter(({ file, sha256 }) => sha256 !== undefined && existsSync(join(data, file)))
-      // The hub publishes this one as Parquet; here it lies as JSON Lines.
+      // The hub publishes this one as Parquet; here it is JSON Lines.
       .filter(({ file }) => file !== 'mmlu_pro/test.jsonl')
     expect(here).toHaveLength(12)
     for (const { file, bytes, sha256 } of here) {
@@ -118,7 +118,7 @@ describeShared('pulling from a server with the official paths', () => {
     expect((await loadSplit(root, benchmarks.humaneval, 'test')).tasks.size).toBe(164)
   })
 
-  test('offline, only what the hub cache has is used', async () => {
+  test('offline uses only the hub cache', async () => {
     const cache = temporary()
     const offline = { HF_HUB_CACHE: cache, HF_HUB_OFFLINE: '1', XDG_CACHE_HOME: temporary() }
     const pull = () =>
@@ -133,7 +133,7 @@ describeShared('pulling from a server with the official paths', () => {
   })
 })
 
-test('an archive writes tables into the folder and nothing elsewhere', async () => {
+test('an archive writes tables into the folder and nowhere else', async () => {
   const root = temporary()
   const archive = join(root, 'a.tar.gz')
   writeFileSync(
@@ -148,7 +148,7 @@ test('an archive writes tables into the folder and nothing elsewhere', async () 
   )
   const folder = join(root, 'out')
   expect(await extractTables(archive, folder)).toBe(2)
-  // Whatever stands before it, only the last name is used.
+  // Only the last part of each path is used.
   expect(readdirSync(folder).sort()).toEqual(['1-2.html.csv', 'evil.csv'])
   expect(readdirSync(root).sort()).toEqual(['a.tar.gz', 'out'])
   writeFileSync(archive, tarOf({ 'r/data/all_csv/link.csv': '' }, '2'))

@@ -38,7 +38,7 @@ describe('parseCsv', () => {
     expect(cells(text)).toEqual(expected)
   })
 
-  test('tells the line on which a record begins', () => {
+  test('reports the line where a record begins', () => {
     const lines = parseCsv('a\n"x\n\ny"\n\nb\r\n', 'a.csv').map(({ line }) => line)
     expect(lines).toEqual([1, 2, 6])
   })
@@ -58,7 +58,7 @@ describe('parseCsv', () => {
   })
   const table = fc.array(fc.array(cell, { minLength: 2, maxLength: 5 }), { maxLength: 8 })
 
-  test('reads back whatever is written with quotes around each cell', () => {
+  test('round-trips cells that are all quoted', () => {
     fc.assert(
       fc.property(table, fc.constantFrom('\n', '\r\n'), fc.boolean(), (rows, end, last) => {
         const lines = rows.map((row) => row.map((one) => `"${one.replaceAll('"', '""')}"`).join(','))
@@ -68,7 +68,7 @@ describe('parseCsv', () => {
     )
   })
 
-  test('reads back whatever is written with quotes only where they are needed', () => {
+  test('round-trips cells quoted only where needed', () => {
     const bare = (one: string) => (/[",\r\n]|^\ufeff/.test(one) ? `"${one.replaceAll('"', '""')}"` : one)
     fc.assert(
       fc.property(table, (rows) => {
@@ -89,7 +89,7 @@ describe('parseCsv', () => {
     )
   })
 
-  test('takes time in proportion to the text: a megabyte of quotes and of commas is read', () => {
+  test('takes linear time: a megabyte of quotes or commas is read', () => {
     expect(cells(`"${'""'.repeat(500_000)}"`)[0]![0]).toHaveLength(500_000)
     expect(cells(','.repeat(1_000_000))[0]).toHaveLength(1_000_001)
   })

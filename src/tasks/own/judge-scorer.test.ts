@@ -25,7 +25,7 @@ const questions = ['France', 'Spain', 'Italy', 'Peru', 'Chad', 'Cuba'].map((coun
 const set = await defineTasks({ name: 'judged', scorer: { judge: criteria }, questions }).load()
 const simulated = new SimulatedModel({ tasks: knownTasks(set), seed: 1 })
 
-test('a verdict is read; one that cannot be read finds nothing right', async () => {
+test('a verdict is parsed; an unreadable one scores 0', async () => {
   const [reference] = set.splits['train']!.references.values()
   const by = (reply: string) => set.scorer.score('Paris', reference!, { ask: async () => reply })
   expect(await by('{"reason":"It does.","score":0.5}')).toMatchObject({
@@ -36,7 +36,7 @@ test('a verdict is read; one that cannot be read finds nothing right', async () 
     expect(await by(reply)).toMatchObject({ score: 0, judge: { score: 0, reason: /cannot be read/ } })
 })
 
-test('an answer is data for the judge, and cannot end its place in the request', async () => {
+test('an answer is data for the judge and cannot break out of its field', async () => {
   const [reference] = set.splits['train']!.references.values()
   const asked: { system: string; user: string }[] = []
   const ask = async (request: { system: string; user: string }) => {
@@ -50,7 +50,7 @@ test('an answer is data for the judge, and cannot end its place in the request',
   expect(JSON.parse(asked[0]!.user)).toMatchObject({ answer: hostile, question: questions[0]!.question })
 })
 
-test('a run is judged: counted, kept once, with the prompt in its record, and verified without a call', async () => {
+test('a judged run counts and keeps each verdict once, records the prompt, and verifies without calls', async () => {
   const folder = join(work, 'run')
   let verdicts = 0
   const model = modelAround((request, signal) => {

@@ -10,10 +10,10 @@ test.each([
   ['asnwer', 'answer'],
   ['public_tests', 'publicTests'],
   ['di', 'id'],
-])('%s is taken for %s', (given, expected) => {
+])('%s suggests %s', (given, expected) => {
   expect(didYouMean(given, names)).toBe(` Did you mean '${expected}'?`)
 })
 
-test.each([['gold'], ['explanation'], [''], ['x'.repeat(1000)]])('%s is like none', (given) => {
+test.each([['gold'], ['explanation'], [''], ['x'.repeat(1000)]])('%s suggests nothing', (given) => {
   expect(didYouMean(given, names)).toBe('')
 })

@@ -18,7 +18,7 @@ import type { GivenQuestion } from './question.ts'
 const load = (questions: readonly GivenQuestion[], options: OwnTaskOptions = {}) =>
   defineTasks({ name: 'mine', questions }).load(options)
 
-/** The same question in other words, so that there is one to learn from and one to test on. */
+/** The same question in other words, one for training and one for testing. */
 const pair = (row: GivenQuestion, options: OwnTaskOptions = {}) =>
   load([row, { ...row, question: `${row.question} Again.` }], options)
 
@@ -54,7 +54,7 @@ describe('the kind of answer', () => {
     expect(set.contractOf(task).check(answer).verdict).toBe('fits')
   })
 
-  test('a mixture is refused with rows and remedy, unless the kind is given', async () => {
+  test('a mixture is refused with rows and remedy unless the kind is given', async () => {
     const rows = [...numbers(5), { question: 'Who?', answer: 'Ada' }]
     await expect(load(rows)).rejects.toThrow(
       "The answers are of several kinds: number (tasks 'mine', questions row 1, tasks 'mine', questions row 2, " +
@@ -116,7 +116,7 @@ describe('the kind of answer', () => {
     await expect(pair(row, options)).rejects.toThrow(message)
   })
 
-  test('explicit labels win over texts', async () => {
+  test('explicit labels take precedence over texts', async () => {
     const options = [
       { label: 'A', text: 'B' },
       { label: 'B', text: 'A' },
@@ -124,7 +124,7 @@ describe('the kind of answer', () => {
     expect(await scores({ question: 'Which?', options, answer: 'A' }, ['A', 'b'])).toEqual([1, 0])
   })
 
-  test('a tolerance counts for numbers', async () => {
+  test('a tolerance applies to numbers', async () => {
     expect(await scores({ question: 'a', answer: 200 }, ['201', '203'], { tolerance: 0.01 })).toEqual([1, 0])
     await expect(pair({ question: 'a', answer: 1 }, { tolerance: 1.5 })).rejects.toThrow('tolerance is 1.5')
   })
@@ -150,7 +150,7 @@ describe('the public task', () => {
     { question: 'd', options: ['x', 'y'], answer: 'x', tables: [{ name: 't', rows: [['1']] }] },
   ]
 
-  test.each(rows)('never holds what is hidden: $question', async (row) => {
+  test.each(rows)('never contains hidden fields: $question', async (row) => {
     const { splits } = await pair(row)
     const [task] = splits['train']!.tasks
     expect(JSON.stringify(task)).not.toContain(secret)
@@ -159,7 +159,7 @@ describe('the public task', () => {
     expect(task!.metadata).toEqual(row.metadata ?? {})
   })
 
-  test('wrong answers are no part of the version of an example', async () => {
+  test("wrong answers do not affect an example's version", async () => {
     const version = async (row: GivenQuestion) => {
       const set = await pair(row)
       const [[id, reference]] = [...set.splits['train']!.references] as [[string, OwnReference]]
@@ -172,7 +172,7 @@ describe('the public task', () => {
 })
 
 describe('splits', () => {
-  test('are drawn by seed and id, in the order of the file, and no question moves when others are added', async () => {
+  test('are drawn by seed and id, in file order, and adding questions moves none', async () => {
     const ids = async (count: number, seed?: number) => {
       const { splits } = await load(numbers(count), seed === undefined ? {} : { seed })
       return Object.fromEntries(
@@ -194,7 +194,7 @@ describe('splits', () => {
     expect(await ids(200, 7)).not.toEqual(few)
   })
 
-  test('have a question each, however few there are', () =>
+  test('are never empty, however few questions there are', () =>
     fc.assert(
       fc.asyncProperty(fc.integer({ min: 2, max: 6 }), fc.nat(), async (count, seed) => {
         const { splits } = await load(numbers(count), { seed })
@@ -204,7 +204,7 @@ describe('splits', () => {
       }),
     ))
 
-  test('are as the field says, with names of their own', async () => {
+  test('follow the split field, including custom names', async () => {
     const rows = numbers(4).map((row, index) => ({
       ...row,
       split: ['dev', 'test', 'train', 'train'][index]!,
@@ -216,7 +216,7 @@ describe('splits', () => {
     expect(selection['split']).toEqual({ by: 'field' })
   })
 
-  test('are refused where they would not do', async () => {
+  test('that cannot work are refused', async () => {
     const [a, b, c] = numbers(3) as [GivenQuestion, GivenQuestion, GivenQuestion]
     await expect(load([a])).rejects.toThrow('There is only one question.')
     await expect(load([{ ...a, split: 'train' }, b])).rejects.toThrow(
@@ -235,7 +235,7 @@ describe('splits', () => {
   })
 })
 
-describe('a scorer of one’s own', () => {
+describe('a custom scorer', () => {
   const rows = numbers(2).map((row) => ({ ...row, metadata: { unit: 'm' } }))
   const first = async (options: OwnTaskOptions) => {
     const set = await load(rows, options)
@@ -243,7 +243,7 @@ describe('a scorer of one’s own', () => {
     return { set, reference, score: async (answer: JsonValue) => set.scorer.score(answer, reference, {}) }
   }
 
-  test('gets the hidden part as it was given, and may answer in three ways', async () => {
+  test('gets the hidden part as given, and may answer in three ways', async () => {
     const seen: unknown[] = []
     const { score, set, reference } = await first({
       scorer: (answer, hidden) => {
@@ -266,7 +266,7 @@ describe('a scorer of one’s own', () => {
   })
 
   test.each([[2], [-1], [Number.NaN], ['1'], [undefined], [{ score: 2 }], [{ score: 1, parse: 'fine' }]])(
-    'that gives %j is told so',
+    'that returns %j is refused',
     async (result) => {
       const { score } = await first({ scorer: () => result as number })
       await expect(score('1')).rejects.toThrow('The scorer gave')
@@ -291,7 +291,7 @@ describe('a scorer of one’s own', () => {
     expect(await version({ scorer: () => 1 })).not.toBe(await version({ scorer: () => 0 }))
   })
 
-  test('with a contract of one’s own needs no kind', async () => {
+  test('with a custom contract needs no answer kind', async () => {
     const contract = schemaContract({
       name: 'point',
       requirement: 'An object with x.',
@@ -315,7 +315,7 @@ describe('a scorer of one’s own', () => {
 })
 
 describe('the profile', () => {
-  test('has the roles and tools that the questions give something to do', async () => {
+  test('has the roles and tools the questions need', async () => {
     const roles = async (row: GivenQuestion) => {
       const { profile } = await pair(row)
       return [...profile.roles.slice(3), ...profile.tools.map((tool) => `+${tool}`)]
@@ -353,7 +353,7 @@ describe('the profile', () => {
     ])
   })
 
-  test('is as given, and the library has its roles alone', async () => {
+  test('is as given, and the library has only its roles', async () => {
     const set = await load(numbers(2), {
       profile: { roles: ['logic_reasoner', 'task_decomposer'], tools: [] },
     })
@@ -365,7 +365,7 @@ describe('the profile', () => {
     await expect(load(numbers(2), { profile: { roles: ['nobody'] } })).rejects.toThrow('nobody')
   })
 
-  test('of a library of one’s own has all roles and its tools', async () => {
+  test('of a custom library has all its roles and tools', async () => {
     const executor = { id: 'clerk', responsibility: 'Answers.', prompt: 'You answer.', tools: ['archive'] }
     const library = defineLibrary(
       { roles: [{ id: 'clerk', description: 'Answers.', atomic: executor }] },
@@ -380,7 +380,7 @@ describe('programs', () => {
   oneAtATime()
   const pool = new SandboxPool({ concurrency: 1 })
 
-  test('are run against hidden tests, or handed to check(candidate)', async () => {
+  test('run against hidden tests, or are passed to check(candidate)', async () => {
     const stdin: GivenQuestion = {
       question: 'Print the double of the number that you read.',
       publicTests: [{ input: '1\n', output: '2\n' }],
@@ -429,14 +429,14 @@ describe('files', () => {
     return join(folder, name)
   }
 
-  test('one is divided and gives its name', async () => {
+  test('a single file is split and gives the name', async () => {
     const set = await ownTaskSet({ files: path('Ferry Fares.v2.jsonl', numbers(10)) })
     expect(set.name).toBe('ferry-fares')
     expect(set.files[0]).toMatchObject({ path: join(folder, 'Ferry Fares.v2.jsonl') })
     expect(set.notes[1]).toMatch(/\d are for training and \d held out, by a hash of their ids \(seed 42\)\.$/)
   })
 
-  test('two are train and test, with ids of their own', async () => {
+  test('two files are train and test, with separate ids', async () => {
     const train = path('a.jsonl', numbers(2))
     const test = path('b.jsonl', numbers(4).slice(2))
     const { splits, name } = await ownTaskSet({ files: { train, test } })
@@ -449,7 +449,7 @@ describe('files', () => {
     )
   })
 
-  test('a name that cannot be one is refused', async () => {
+  test('an invalid name is refused', async () => {
     await expect(ownTaskSet({ files: path('d.jsonl', numbers(2)), name: 'My Task' })).rejects.toThrow(
       "'My Task'",
     )
@@ -457,14 +457,14 @@ describe('files', () => {
 })
 
 describe('defineTasks', () => {
-  test('half a surrogate pair is refused in questions from code, too', async () => {
+  test('a lone surrogate is refused in questions from code too', async () => {
     const rows = [{ id: 'a\ud800', question: 'Why?', answer: '1' }]
     await expect(defineTasks({ name: 'mine', questions: rows }).load()).rejects.toThrow(
       "tasks 'mine', questions, row 1, field id: contains half of a surrogate pair",
     )
   })
 
-  test('takes lists and functions, and what it says counts before what load is told', async () => {
+  test('accepts lists and functions, and overrides what load is given', async () => {
     const tasks = defineTasks({
       name: 'mine',
       answer: 'text',

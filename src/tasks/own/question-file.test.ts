@@ -22,7 +22,7 @@ const questions = async (path: string) =>
 describe('JSON Lines', () => {
   const row = { question: 'Why?', answer: 'Because.' }
 
-  test('plain and in gzip, with rows counted as lines', async () => {
+  test('are read plain and gzipped, with rows counted as lines', async () => {
     const text = `\ufeff${JSON.stringify(row)}\r\n\r\n${JSON.stringify({ ...row, id: 7, context: 'c' })}\n`
     for (const path of [file('a.jsonl', text), file('b.jsonl.gz', gzipSync(text))]) {
       const read = await readQuestionFile(path)
@@ -73,13 +73,13 @@ describe('JSON Lines', () => {
     )
   })
 
-  test('a pipe that nobody writes into is refused at once', async () => {
+  test('a pipe without a writer is refused at once', async () => {
     const path = join(folder, 'pipe.jsonl')
     execFileSync('mkfifo', [path])
     await expect(readQuestionFile(path)).rejects.toThrow('is not a regular file. Give the path of one.')
   })
 
-  test('an answer nested without end is a message, not a full stack', async () => {
+  test('an endlessly nested answer gives a message, not a stack overflow', async () => {
     const deep = `{"question":"?","answer":${'['.repeat(3000)}${']'.repeat(3000)}}`
     await expect(readQuestionFile(file('deep.jsonl', deep))).rejects.toThrow('nested too deeply')
   })
@@ -94,7 +94,7 @@ describe('JSON Lines', () => {
 })
 
 describe('CSV', () => {
-  test('columns become fields, further ones metadata, empty cells nothing', async () => {
+  test('columns become fields, other columns metadata, and empty cells nothing', async () => {
     const text =
       'ID,Question,answer,context,split,Topic\r\n1,"Who, me?",you,,train,people\r\n,"What\n""now""?",it,c,test,\r\n'
     expect(await questions(file('a.csv', text))).toEqual([
@@ -104,7 +104,7 @@ describe('CSV', () => {
     expect(await questions(file('a.csv.gz', gzipSync(text)))).toHaveLength(2)
   })
 
-  test('options stand in columns of their own or in one', async () => {
+  test('options may have their own columns or share one', async () => {
     const columns = 'question,option_b,option_a,option_c,answer\nq,two,one,,A\n'
     expect((await questions(file('o.csv', columns)))[0]!.options).toEqual([
       { label: 'A', text: 'one' },
@@ -139,7 +139,7 @@ describe('CSV', () => {
   })
 })
 
-test('a cell is no longer than a line of JSON Lines may be', async () => {
+test('a cell may be as long as a JSON Lines line', async () => {
   const path = file('long.csv', `question,answer,source\na,1,s\n"b\nb",2,${'x'.repeat(101)}\n`)
   const limits = { ...defaultLimits, lineBytes: 100 }
   await expect(readQuestionFile(path, { limits })).rejects.toThrow(
@@ -148,7 +148,7 @@ test('a cell is no longer than a line of JSON Lines may be', async () => {
   expect((await readQuestionFile(path, { limits: { ...limits, lineBytes: 101 } })).questions).toHaveLength(2)
 })
 
-test('a file is known by its ending', async () => {
+test('the file type follows from the extension', async () => {
   await expect(readQuestionFile(file('a.xlsx', 'x'))).rejects.toThrow(
     'Rename it to .jsonl, .jsonl.gz, .csv or .csv.gz.',
   )

@@ -11,7 +11,7 @@ function gold(answerType: TatqaReference['answerType'], answers: string[], scale
 const right = (reference: TatqaReference, answer: string) =>
   scoreD1Tatqa(`Some reasoning.\nFINAL: ${answer}`, reference, []).correct
 
-describe('the marker', () => {
+describe('the FINAL marker', () => {
   const cat = gold('span', ['cat'])
   test.each([
     ['FINAL: cat', 'cat'],
@@ -28,7 +28,7 @@ describe('the marker', () => {
       correct: extracted !== null,
     })
   })
-  test('a failure of the run makes a right answer wrong', () => {
+  test('a failed execution makes a right answer wrong', () => {
     expect(scoreD1Tatqa('FINAL: cat', cat, ['timeout'])).toMatchObject({ scoreCorrect: true, correct: false })
   })
 })
@@ -47,7 +47,7 @@ describe('numbers', () => {
     expect(cents('(\u20ac1,000) thousand')).toEqual([-100000n, 'thousand'])
     expect(cents('\u00a3(2)billion')).toEqual([-200n, 'billion'])
   })
-  test('anything else is no number', () => {
+  test('anything else is not a number', () => {
     const texts = [
       '',
       '.',
@@ -66,7 +66,7 @@ describe('numbers', () => {
     texts.push('5 millions', 'five', '$', '()', '$($5)', '(5', '5)', '\u0665', '5 million million')
     expect(texts.filter((text) => cents(text) !== undefined)).toEqual([])
   })
-  test('ties to even in decimal, not binary', () => {
+  test('ties round to even in decimal, not binary', () => {
     expect(['1.005', '1.015', '2.675', '-0.125', '0.004999'].map((text) => cents(text)?.[0])).toEqual([
       100n,
       102n,
@@ -80,7 +80,7 @@ describe('numbers', () => {
   })
 })
 
-test('arithmetic to the cent with its scale, counts exactly', () => {
+test('arithmetic is compared to the cent with its scale, counts exactly', () => {
   const percent = gold('arithmetic', ['12.345'], 'percent')
   expect(
     ['12.34%', '12.344 percent', '12.35%', '12.34', '12.34 million'].map((a) => right(percent, a)),
@@ -96,7 +96,7 @@ test('arithmetic to the cent with its scale, counts exactly', () => {
   ])
 })
 
-test('a span that is a number is compared as one', () => {
+test('a numeric span is compared as a number', () => {
   expect(right(gold('span', ['$1,000']), '1000.00')).toBe(true)
   expect(right(gold('span', ['$417 million']), '417 million')).toBe(true)
   expect(right(gold('span', ['$417 million']), '417')).toBe(false)
@@ -104,7 +104,7 @@ test('a span that is a number is compared as one', () => {
   expect(right(gold('span', ['33'], 'thousand'), '33 thousand')).toBe(true)
 })
 
-test('a text is compared after NFKC, case folding, spaces and punctuation at the ends', () => {
+test('text is compared after NFKC, case folding, and trimming spaces and punctuation', () => {
   const text = gold('span', ['The \u201cStra\u00dfe\u201d  AG.'])
   expect(
     ['the \u201cSTRASSE\u201d ag', '"the \u201cstrasse\u201d ag"!', 'the strasse ag'].map((a) =>
@@ -116,7 +116,7 @@ test('a text is compared after NFKC, case folding, spaces and punctuation at the
   expect(right(gold('span', ['\u0131n']), 'in')).toBe(false)
 })
 
-test('several spans are multisets', () => {
+test('several spans are compared as multisets', () => {
   const letters = gold('multi-span', ['A', 'B', 'B'])
   expect(['b; a; b', 'a; b', 'a; b; b; b', ' ;A;;B;B;'].map((a) => right(letters, a))).toEqual([
     true,
@@ -132,7 +132,7 @@ test('several spans are multisets', () => {
   ])
 })
 
-test('the order of spans does not matter', () => {
+test('span order does not matter', () => {
   const span = fc.stringMatching(/^[a-z0-9$%,. ]{1,8}$/).filter((text) => /[a-z0-9]/.test(text))
   fc.assert(
     fc.property(fc.array(span, { minLength: 1, maxLength: 6 }), fc.nat(), (spans, turn) => {

@@ -9,7 +9,7 @@ const yes: AnswerReference = { kind: 'boolean', value: true }
 const thousand: AnswerReference = { kind: 'number-text', text: '1,000' }
 const span: AnswerReference = { kind: 'tatqa', answerType: 'span', answers: ['the cat'], scale: '' }
 
-/** 1 and 0 for a match and a mismatch, null for an answer that is invalid. */
+/** 1 and 0 for a match and a mismatch, null for an invalid answer. */
 function outcome(answer: unknown, reference: AnswerReference): number | null {
   const { score, parse } = scoreAnswer(answer, reference)
   if (parse === 'ok') return score
@@ -41,7 +41,7 @@ describe('a choice', () => {
       true,
     ]
     expect(outcomes(invalid, b)).toEqual(invalid.map(() => null))
-    // Kelvin sign, long s and dotless i convert to English letters but are none.
+    // Kelvin sign, long s and dotless i convert to English letters but are not.
     expect(outcomes(['\u212a', '\u017f', '\u0131'], { kind: 'choice', label: 'K' })).toEqual([
       null,
       null,
@@ -66,13 +66,13 @@ describe('a GSM8K number', () => {
       1, 1, 1, 0, 0, 0, 0,
     ])
   })
-  test('has ASCII digits, points, commas and a minus only', () => {
+  test('has only ASCII digits, points, commas and a minus', () => {
     const invalid = ['$1000', '1e3', '+1000', '1000 apples', '\uff11000', '\u22121000', '', 1000, null]
     expect(outcomes(invalid, thousand)).toEqual(invalid.map(() => null))
   })
 })
 
-test('TAT-QA answers that break the contract score zero without being read', () => {
+test('TAT-QA answers outside the contract score zero unread', () => {
   const cat = { values: ['cat'], scale: '' }
   expect(scoreAnswer(cat, span)).toEqual({ score: 1, parse: 'ok', measures: { em: 1, f1: 1, scale_em: 1 } })
   const broken = [
@@ -103,12 +103,12 @@ test('no answer makes a scorer throw', () => {
   )
 })
 
-test('an index is a label, a letter is upper-cased', () => {
+test('an index becomes a label, and a letter upper case', () => {
   expect([0, 9, 'e', 'B'].map((raw) => choiceReference(raw).label)).toEqual(['A', 'J', 'E', 'B'])
   expect(() => choiceReference(26)).toThrow(/No letter/)
 })
 
-test('truth in all its spellings', () => {
+test('all spellings of true and false are read', () => {
   const raws = [true, 'yes', 'Yes', 1, '1', 'entailed', false, 'NO', 0, '0', 'REFUTED', 'maybe', 2]
   expect(raws.map((raw) => booleanReference(raw)?.value)).toEqual([
     ...Array(6).fill(true),
@@ -118,7 +118,7 @@ test('truth in all its spellings', () => {
   ])
 })
 
-test('the text after the last mark', () => {
+test('takes the text after the last mark', () => {
   expect(numberTextReference('#### 1 ####\u00a02\n')?.text).toBe('2')
   expect(numberTextReference('2')).toBe(undefined)
 })

@@ -11,12 +11,12 @@ test.each([['New York City'], ['  new york\n\tCITY '], ['STRASSE'], ['cafe\u0301
 )
 
 test.each([['New York'], ['the New York City'], ['New York City.'], ['cafe'], ['NewYorkCity']])(
-  '%j is another text',
+  '%j is a different text',
   (answer) => {
     expect(scoreText(answer, reference)).toEqual({ score: 0, parse: 'ok' })
   },
 )
 
-test.each([[''], [' \n'], [null], [3], [['New York City']], [{}]])('%j is no answer', (answer) => {
+test.each([[''], [' \n'], [null], [3], [['New York City']], [{}]])('%j is not an answer', (answer) => {
   expect(scoreText(answer, reference)).toEqual({ score: 0, parse: 'invalid' })
 })

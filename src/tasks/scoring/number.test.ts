@@ -25,7 +25,7 @@ describe('scoreNumber', () => {
     ['-42', '42'],
     ['42.0000000000000000000001', '42'],
     ['123456789012345678901234567891', '123456789012345678901234567890'],
-  ])('%s is another number than %s', (answer, number) => {
+  ])('%s differs from %s', (answer, number) => {
     expect(scoreNumber(answer, exactly(number))).toEqual({ score: 0, parse: 'ok' })
   })
 
@@ -42,15 +42,15 @@ describe('scoreNumber', () => {
     ['five'],
     ['٥'],
     ['+5'],
-  ])('%j is no number', (answer) => {
+  ])('%j is not a number', (answer) => {
     expect(scoreNumber(answer, exactly('5'))).toEqual({ score: 0, parse: 'invalid' })
   })
 
-  test.each([[5], [null], [['5']], [true]])('%j is no string', (answer) => {
+  test.each([[5], [null], [['5']], [true]])('%j is not a string', (answer) => {
     expect(scoreNumber(answer, exactly('5')).parse).toBe('invalid')
   })
 
-  test('a text of a million digits is refused, not compared', () => {
+  test('a million digits are refused, not compared', () => {
     expect(scoreNumber('9'.repeat(1_000_000), exactly('5')).parse).toBe('invalid')
   })
 
@@ -63,7 +63,7 @@ describe('scoreNumber', () => {
     expect(scoreNumber(answer, { kind: 'number', number: '100', tolerance: 0.001 }).score).toBe(score)
   })
 
-  test('0.3 is within a third of 0.1 off 0.2, to the digit, as doubles would not have it', () => {
+  test('0.3 is exactly within the tolerance of 0.2, though not in doubles', () => {
     expect(scoreNumber('0.3', { kind: 'number', number: '0.2', tolerance: 0.5 }).score).toBe(1)
     expect(scoreNumber('0.30000000000000001', { kind: 'number', number: '0.2', tolerance: 0.5 }).score).toBe(
       0,
@@ -72,11 +72,11 @@ describe('scoreNumber', () => {
     expect(scoreNumber('1000000.1', { kind: 'number', number: '1000000', tolerance: 1e-7 }).score).toBe(1)
   })
 
-  test('a reference that is no number is our mistake', () => {
+  test('a reference that is not a number is our own mistake', () => {
     expect(() => scoreNumber('5', exactly('five'))).toThrow('not a number')
   })
 
-  test('whatever the writing, equal integers match and others do not', () => {
+  test('equal integers match in any notation, and others do not', () => {
     fc.assert(
       fc.property(fc.bigInt(), fc.bigInt(), fc.nat(5), (a, b, zeros) => {
         const written = `${a.toLocaleString('en-US')}.${'0'.repeat(zeros + 1)}`

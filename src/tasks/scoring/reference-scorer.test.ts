@@ -34,7 +34,7 @@ const secret: HumanevalReference = {
   solution: { program: 'def f(x):\n    return x  # hidden-solution\n', wrong: ['hidden-wrong'] },
 }
 
-test('a program is scored in the sandbox, and without one it is an error', async () => {
+test('a program is scored in the sandbox, and is an error without one', async () => {
   expect(scorer.needsSandbox!(secret)).toBe(true)
   expect(scorer.solution!(secret)).toEqual({ answer: secret.solution!.program, wrong: ['hidden-wrong'] })
   expect(await scorer.score(secret.solution!.program, secret, { pool })).toMatchObject({ score: 1 })
@@ -52,12 +52,13 @@ const secretLivecodebench: LivecodebenchReference = {
   solution: secret.solution!,
 }
 
-// The search is tried on a text that is there: of HumanEval's prompt, or of the program's own.
+// The search is proven on a text that is there: from HumanEval's prompt, or from the program itself.
 test.each([
   ['humaneval', secret, 'The same.'],
   ['livecodebench', secretLivecodebench, 'its own text'],
 ] as const)('%s: the solution does not reach the sandbox', async (_, reference, control) => {
-  // Right only if it finds the text anywhere in its process; the needle is put together so that it does not find itself.
+  // Right only if it finds the text anywhere in its process; the needle is assembled so that it does not
+  // find itself.
   const searches = (needle: string) => `
 import gc
 OWN = ['here is its own text']
@@ -79,8 +80,8 @@ def f(x):
   expect(await scorer.score(searches('hidden-'), reference, { pool })).toMatchObject({ score: 0 })
 })
 
-describeShared('programs of the benchmarks', () => {
-  test('HumanEval and LiveCodeBench: solutions pass, wrong and empty ones do not', async () => {
+describeShared('benchmark programs', () => {
+  test('HumanEval and LiveCodeBench: solutions pass, wrong and empty programs fail', async () => {
     const data = sharedPath('data')
     const set = await benchmarkTaskSet('humaneval', { data, test: 6 })
     for (const { tasks, references } of Object.values(set.splits))
@@ -101,7 +102,7 @@ describeShared('programs of the benchmarks', () => {
       }
   })
 
-  test('no solution is in a task; the simulated model gets them apart', async () => {
+  test('no task contains its solution; the simulated model gets them separately', async () => {
     const set = await benchmarkTaskSet('humaneval', { data: sharedPath('data') })
     const known = knownTasks(set)
     expect(known).toHaveLength(172)

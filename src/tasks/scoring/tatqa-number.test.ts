@@ -6,11 +6,11 @@ import { type PythonNumber, readTatqaNumber, ScorerOverflow, scaleFactor, times 
 
 const read = (texts: string[]) => texts.map(readTatqaNumber)
 
-test('integers and floats are kept apart', () => {
+test('integers and floats are distinguished', () => {
   expect(read(['2019', '2019.0', '$1,234', '-5', '+5', '007'])).toEqual([2019n, 2019, 1234n, -5n, 5n, 7n])
 })
 
-test('the value is the first run of digits, not what float makes of it', () => {
+test('the value is the first run of digits, not what float() gives', () => {
   expect(read(['5e3', '1_000', '.5', '-.5', 'inf', '5.'])).toEqual([5n, 1n, null, null, null, 5n])
 })
 
@@ -27,13 +27,13 @@ test('scale words, parentheses and percent signs multiply', () => {
   ).toEqual([-134n, -134n, 1234n, 134n, 5n, -12.5, 0.125, 0.12, 0.12, 12n])
 })
 
-test('what is no number', () => {
+test('other texts are not numbers', () => {
   expect(read(['', ' ', '%', 'cat', '12 cats', '1 2', 'nan', '10k', 'million 5', '1-2'])).toEqual(
     Array(10).fill(undefined),
   )
 })
 
-test('digits of other scripts count, other numerals do not', () => {
+test('digits of other scripts count; other numerals do not', () => {
   expect(read(['\u0663', '\uff11\uff12', '\u0663%', '\u00bd', '\u4e09'])).toEqual([
     3n,
     12n,
@@ -43,7 +43,7 @@ test('digits of other scripts count, other numerals do not', () => {
   ])
 })
 
-test('numbers beyond Python are an overflow', () => {
+test('numbers beyond Python’s limit overflow', () => {
   expect(() => readTatqaNumber(`${'9'.repeat(309)}%`)).toThrow(ScorerOverflow)
   expect(() => readTatqaNumber('9'.repeat(4301))).toThrow(ScorerOverflow)
   expect(readTatqaNumber('9'.repeat(4300))).toBe(10n ** 4300n - 1n)
@@ -60,7 +60,7 @@ test('long runs of digits, parentheses and percent signs take linear time', () =
       }
 })
 
-/** The slow twin: the rules as patterns. */
+/** The slow twin: the rules as regular expressions. */
 function slowly(text: string): PythonNumber | null | undefined {
   const bare = text.replace(/['"\\$€£¥%(),[\]]/g, '')
   const [first, second] = bare.split(/[ \t\n]+/).filter((word) => word !== '')
@@ -76,7 +76,7 @@ function slowly(text: string): PythonNumber | null | undefined {
   return typeof result === 'bigint' ? result : pythonRound(result, 4)
 }
 
-test('agrees with patterns', () => {
+test('agrees with the regular expressions', () => {
   const atoms = [...'0123456789..,,()()%%$-+ \t\n', 'million', 'percent', 'e', 'inf', '_', '1', '12.5', 'x']
   const text = fc.array(fc.constantFrom(...atoms), { maxLength: 9 }).map((parts) => parts.join(''))
   fc.assert(

@@ -36,7 +36,7 @@ describeShared('HumanEval’s own solutions', () => {
     test,
   })
 
-  /** Task and status of each one that did not come to the status wanted. */
+  /** Task and status of each solution with an unexpected status. */
   const exceptions = async (wanted: (status: string) => boolean, program: (row: Row) => string) => {
     const all = rows()
     expect(all).toHaveLength(164)
@@ -60,7 +60,7 @@ describeShared('HumanEval’s own solutions', () => {
   )
 
   test(
-    'do not pass when they return nothing',
+    'fail when they return nothing',
     async () => {
       const nothing = (row: Row) => `def ${row.entry_point}(*arguments, **named):\n    pass\n`
       expect(await exceptions((status) => status !== 'passed', nothing)).toEqual([])
@@ -69,14 +69,14 @@ describeShared('HumanEval’s own solutions', () => {
   )
 })
 
-/** The definition of the entry point without imports and helpers: from its `def` on. */
+/** The entry point's definition without imports and helpers, from its `def` on. */
 function functionAlone({ prompt, canonical_solution, entry_point }: Row): string {
   const start = prompt.search(new RegExp(`^def ${entry_point}\\b`, 'm'))
   return prompt.slice(start) + canonical_solution
 }
 
 describeShared('LiveCodeBench’s sample', () => {
-  test('right solutions pass, wrong ones do not', async () => {
+  test('right solutions pass, wrong ones fail', async () => {
     const { references } = await loadSplit(sharedPath('data'), livecodebench, 'sample')
     const text = readFileSync(sharedPath('data', 'livecodebench', 'solutions.json'), 'utf8')
     const solutions = JSON.parse(text) as Record<string, { correct: string; wrong: string }>

@@ -1,4 +1,4 @@
-// A verdict is the program's own: it does not depend on which programs were in the sandbox before.
+// A verdict depends on the program alone, not on earlier programs in the sandbox.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,8 +13,8 @@ import { scoreProgram } from './score-program.ts'
 
 oneAtATime()
 
-describeShared('the conformance cases, in sandboxes that are reused', () => {
-  // A fixed order, so that a failure can be repeated.
+describeShared('the conformance cases, in reused sandboxes', () => {
+  // A fixed order makes failures reproducible.
   test('have the same verdicts in shuffled order', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'shuffled-cases-'))
     try {
@@ -40,7 +40,7 @@ describeShared('the conformance cases, in sandboxes that are reused', () => {
   })
 })
 
-test('tests find nothing of earlier tests, and programs nothing of any', async () => {
+test('tests find no trace of earlier tests, and programs no trace of any test', async () => {
   const pool = new SandboxPool({ concurrency: 1 })
   const planted = `CANARY<${'0123456789abcdef'}>`
   const honest = 'def f(x):\n    return x'
@@ -70,12 +70,12 @@ test('tests find nothing of earlier tests, and programs nothing of any', async (
   expect(statuses).toEqual(Array(6).fill('passed'))
 })
 
-/** One case needs a third of a core for three seconds in order to pass. A busy machine may not have that to give. */
+/** One case needs a third of a core for three seconds to pass, which a busy machine may not have. */
 function isSlowMachine(failure: string): boolean {
   return failure === 'timeout, expected passed' && loadavg()[0]! > availableParallelism()
 }
 
-/** By numbers of a linear congruential generator: any fixed order will do. */
+/** Uses a linear congruential generator: any fixed order will do. */
 function shuffled<Item>(items: readonly Item[], seed: number): Item[] {
   let state = seed
   const keyed = items.map((item) => {

@@ -161,13 +161,13 @@ describe('HumanEval', () => {
       'right, but prints too much in its last call',
       'def double(values):\n    if values == [7]:\n        print("x" * 70000)\n    return [2 * v for v in values]',
     ],
-  ])('gives nothing to a program that %s', async (_, program) => {
+  ])('scores 0 for a program that %s', async (_, program) => {
     const { score, status } = await scoreProgram(pool, program, doubling)
     expect(score, status).toBe(0)
     expect(['failed_tests', 'runtime_error', 'timeout', 'output_limit', 'memory_limit']).toContain(status)
   })
 
-  // Each of them ends a loop, a generator or a task quietly somewhere in Python.
+  // Each of these silently ends a loop, a generator or a task somewhere in Python.
   test.concurrent.each([
     'StopIteration',
     'StopAsyncIteration',
@@ -178,7 +178,7 @@ describe('HumanEval', () => {
     'type("Quiet", (BaseException,), {})',
     'type("Quiet", (StopIteration,), {})',
     'type("Both", (StopIteration, ValueError), {})',
-  ])('%s ends no loop of the tests', async (exception) => {
+  ])('%s does not end a loop of the tests', async (exception) => {
     const program = `import asyncio\ndef f(x):\n    raise ${exception}`
     for (const test of [
       'assert all(map(candidate, [1, 2]))',
@@ -212,7 +212,7 @@ describe('HumanEval', () => {
     )
   })
 
-  test.concurrent('values of all plain types arrive as themselves', async () => {
+  test.concurrent('values of all plain types arrive unchanged', async () => {
     const values =
       '(None, True, 2**70, 1.5, float("inf"), 1j, "é\\ud800", b"\\x00", [1], (), {1: {2}}, frozenset({3}), Decimal("1.10"), Fraction(1, 3))'
     const prompt = 'from decimal import Decimal\nfrom fractions import Fraction\ndef f(x):\n    """ f """\n'
@@ -225,12 +225,12 @@ describe('HumanEval', () => {
     expect((await scoreProgram(pool, 'def f(x):\n    return x', named)).status).toBe('passed')
   })
 
-  test.concurrent('tests take their own time', async () => {
+  test.concurrent("slow tests do not use up the program's time", async () => {
     const slow = humaneval('import time\n    time.sleep(3.5)\n    assert candidate(1) == 1')
     expect((await scoreProgram(pool, 'def f(x):\n    return x', slow)).status).toBe('passed')
   })
 
-  test.concurrent('what the program does to its arguments is its own affair', async () => {
+  test.concurrent('a program that changes its arguments does not affect the tests', async () => {
     const reference = humaneval('x = [1, 2]\n    assert candidate(x) == 0 and x == [1, 2]')
     expect((await scoreProgram(pool, 'def f(x):\n    x.clear()\n    return 0', reference)).status).toBe(
       'passed',
@@ -247,13 +247,13 @@ describe('HumanEval', () => {
     ['failed_tests', 'return 0'],
     ['runtime_error', 'raise KeyError(x)'],
     ['timeout', 'import time; time.sleep(60)'],
-  ])('tests that call the function while they load: %s', async (status, body) => {
+  ])('tests that call the function while loading: %s', async (status, body) => {
     const reference = humaneval('assert candidate(1) == 1')
     const eager = { ...reference, test: `${reference.test}\ncheck(f)\n` }
     expect((await scoreProgram(pool, `def f(x):\n    ${body}`, eager)).status).toBe(status)
   })
 
-  test.concurrent('broken tests are nobody’s wrong answer', async () => {
+  test.concurrent('broken tests are an error, not a wrong answer', async () => {
     const program = 'def f(x):\n    return x'
     await expect(scoreProgram(pool, program, humaneval('(')).then(String)).rejects.toThrow(
       'The test code does not run',
@@ -328,7 +328,7 @@ describe('LiveCodeBench', () => {
     })
   })
 
-  test.concurrent('expected values are nowhere in the sandbox of the program', async () => {
+  test.concurrent('expected values never enter the program’s sandbox', async () => {
     const canary = 'CANARY-71f3'
     const search = `
 import gc, os, sys
@@ -353,15 +353,15 @@ def seek():
     expect((await scoreProgram(pool, `${search}\nprint(seek())`, asScript)).status).toBe('failed_tests')
   })
 
-  test.concurrent('broken tests are nobody’s wrong answer', async () => {
+  test.concurrent('broken tests are an error, not a wrong answer', async () => {
     const program = 'def f(x):\n    return x'
     await expect(scoreProgram(pool, program, functional(['1', 'x']))).rejects.toThrow('is not JSON')
     await expect(scoreProgram(pool, program, functional(['x', '1']))).rejects.toThrow('is not JSON')
   })
 })
 
-// What goes up from a program's process, written by the program itself: framed as our own code does it, or not at all.
-describe('a program’s word about itself', () => {
+// Messages the program itself writes to our channel, framed like our own code does or not at all.
+describe('a program’s claims about itself', () => {
   const said = [
     '{"broken":"x"}',
     '{"loaded":true}',
@@ -395,7 +395,7 @@ describe('a program’s word about itself', () => {
     ...said.map((text) => [text.slice(0, 70), writing(text, framed)]),
     ['bytes without a frame', writing(said[0]!, 'os.write(3, m)')],
     ['two at once', writing(said[0]!, `${framed}\n${framed}`)],
-  ])('%s is at most an error of its own', async (_, program) => {
+  ])('%s is at most its own error', async (_, program) => {
     for (const reference of [doubling, first, lines]) {
       const { score, status } = await scoreProgram(pool, program, reference)
       expect(score, status).toBe(0)
@@ -405,7 +405,7 @@ describe('a program’s word about itself', () => {
     expect((await scoreProgram(pool, inCall, doubling)).score).toBe(0)
   })
 
-  test.concurrent('random bytes on all its descriptors harm nobody', async () => {
+  test.concurrent('random bytes on all its descriptors do no harm', async () => {
     for (let seed = 0; seed < 30; seed += 1) {
       const program = `
 import os, random
@@ -427,13 +427,13 @@ ${seed % 2 === 0 ? 'os._exit(0)' : 'def f(x):\n    return 0\ndef double(values):
     }
   })
 
-  test.concurrent('an argument that Python cannot read is no fault of the sandbox', async () => {
+  test.concurrent('an argument Python cannot parse is not blamed on the sandbox', async () => {
     const reference = functional(['9'.repeat(5000), '1'])
     expect((await scoreProgram(pool, 'def f(x):\n    return 1', reference)).status).toBe('runtime_error')
   })
 })
 
-describe('a machine that cannot', () => {
+describe('an unfit machine', () => {
   test('gives no score', async () => {
     const none = new SandboxPool({ findHost: () => Promise.reject(new SandboxUnavailable('none here')) })
     await expect(scoreProgram(none, 'x = 1', doubling)).rejects.toBeInstanceOf(SandboxUnavailable)
@@ -442,7 +442,7 @@ describe('a machine that cannot', () => {
     await expect(scoreProgram(slow, program, doubling)).rejects.toThrow('was stopped after')
   })
 
-  test('stops when it is told to', async () => {
+  test('stops when cancelled', async () => {
     const controller = new AbortController()
     const program = 'import time\ndef double(values):\n    time.sleep(60)'
     const scored = scoreProgram(pool, program, doubling, controller.signal)
@@ -450,7 +450,7 @@ describe('a machine that cannot', () => {
     await expect(scored).rejects.toThrow('stop')
   })
 
-  test('an answer that is no text is no program', async () => {
+  test('an answer that is not a string is not a program', async () => {
     for (const answer of [null, undefined, 3, ['def'], { source: 'x' }]) {
       expect(await scoreProgram(pool, answer, doubling)).toEqual({
         score: 0,
@@ -460,7 +460,7 @@ describe('a machine that cannot', () => {
     }
   })
 
-  test('secrets of our environment stay ours', async () => {
+  test('secrets in our environment stay hidden', async () => {
     process.env['SANDBOX_CANARY_KEY'] = 'canary-4711'
     try {
       await findSandboxHost()
