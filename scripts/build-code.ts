@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown'
+import { lineMap } from './line-maps.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const source = join(root, 'src')
@@ -75,24 +76,19 @@ export async function buildCode(out: string): Promise<void> {
     comments: false,
     // Shared code goes into one file: a hundred small ones would take a disk block each.
     codeSplitting: { groups: [{ name: 'shared', test: /\/src\//, minShareCount: 3 }] },
-    // Keeps the installation below 15 MB; names stay, and source maps lead back.
-    minify: { mangle: false, compress: false, codegen: { removeWhitespace: true } },
   })
   await bundle.close()
-  for (const name of readdirSync(out).filter((one) => one.endsWith('.js.map')))
-    withoutSources(join(out, name))
+  for (const name of readdirSync(out, { recursive: true, encoding: 'utf8' }))
+    if (name.endsWith('.js.map')) {
+      const file = join(out, name)
+      writeFileSync(file, JSON.stringify(lineMap(JSON.parse(readFileSync(file, 'utf8')))))
+    }
   const chunks = output.filter((one) => one.type === 'chunk')
   for (const { fileName, code } of chunks)
     if (fileName.includes('/') && code.includes('import.meta'))
       throw new Error(`${fileName} reads files beside it, but is not at the top of dist/.`)
   writeFileSync(join(out, 'index.js'), "import '../bin/supported-node.js'\nexport * from './api.js'\n")
   writeFileSync(join(out, 'third-party-licenses.txt'), licenses(chunks))
-}
-
-/** Stack traces need files and lines only; the sources would be half of the package. */
-function withoutSources(file: string): void {
-  const { sourcesContent: _, ...map } = JSON.parse(readFileSync(file, 'utf8'))
-  writeFileSync(file, JSON.stringify(map))
 }
 
 /** The licences of the bundled packages, as they require. */

@@ -57,6 +57,18 @@ test('it is two packages and below 15 MB', () => {
   expect(diskUse(modules)).toBeLessThan(15_000_000)
 })
 
+test('an error that nobody catches fits on a screen', async () => {
+  write('no-key.js', "import { openModel } from 'magic-agents'\nopenModel({ preset: 'deepseek' })\n")
+  const { stderr } = await fail(project, process.execPath, 'no-key.js')
+  expect(stderr).toContain('Problem: No API key for deepseek. Set DEEPSEEK_API_KEY')
+  expect(stderr).toContain('at openModel')
+  expect(stderr.length).toBeLessThan(2000)
+  const mapped = await fail(project, process.execPath, '--enable-source-maps', 'no-key.js')
+  const [, line] = /src\/models\/open-model\.ts:(\d+)/.exec(mapped.stderr)!
+  const source = readFileSync(join(root, 'src/models/open-model.ts'), 'utf8').split('\n')
+  expect(source[Number(line) - 1]).toContain('new Problem(')
+})
+
 test('it holds code with maps, declarations, docs, examples and licences, and no sources or tests', () => {
   const files = readdirSync(join(project, 'node_modules/magic-agents'), { recursive: true }) as string[]
   for (const file of ['dist/index.js', 'dist/api.js.map', 'dist/index.d.ts', 'dist/third-party-licenses.txt'])

@@ -149,7 +149,7 @@ function demoLines({ training, comparison }: DemoResult, ms: number, screen: Scr
     '',
     quoted(`Answer: ${answer ?? 'none'}`),
     '',
-    'Next (in a checkout, write `npm run -s magic --` instead of `magic`):',
+    'Next (if `magic` is not found: `npx magic`, or in a checkout `npm run -s magic --`):',
     commandLines(
       [
         [`magic show ${run}`, 'how it learned, and its graphs'],
