@@ -126,7 +126,7 @@ export const trainingSchemas = {
           learnedPerMinute: z
             .number()
             .nullable()
-            .describe("A limit on requests, learned from the provider's refusals."),
+            .describe('The current rate if the provider has refused calls (429) in the last ten minutes.'),
         }),
       )
       .describe('The models that were called in the last hour.'),

@@ -1,4 +1,4 @@
-import { recentMs } from '../store/allowance/allowance-store.ts'
+import { growthPerMinute, recentMs } from '../store/allowance/allowance-store.ts'
 import type { PostgresAddress } from '../store/postgres/address.ts'
 import { Database } from '../store/postgres/database.ts'
 
@@ -43,7 +43,7 @@ export interface WorkOverview {
     /** As set by runs. */
     readonly requestsPerMinute: number | null
     readonly tokensPerMinute: number | null
-    /** Learned from the provider's refusals. */
+    /** The current rate if the provider has refused calls (429) in the last ten minutes. */
     readonly learnedPerMinute: number | null
   }[]
   /** Workers that refuse a run, with the reason. */
@@ -81,7 +81,9 @@ export async function workOverview(database: Database): Promise<WorkOverview> {
     `SELECT name AS model,
             recent * exp(-extract(epoch FROM now() - recent_at)::float8 * 1000 / ${recentMs}) * 60000 / ${recentMs} AS "callsPerMinute",
             requests_per_minute AS "requestsPerMinute", tokens_per_minute AS "tokensPerMinute",
-            learned_per_minute AS "learnedPerMinute"
+            CASE WHEN learned_at > now() - interval '10 minutes'
+              THEN learned_per_minute * ${growthPerMinute} ^ greatest(0, extract(epoch FROM now() - learned_at)::float8 / 60)
+            END AS "learnedPerMinute"
      FROM magic.limiters WHERE recent > 0 AND recent_at > now() - interval '1 hour' ORDER BY name`,
   )
   const refusals = await database.query<{ worker: string; reason: string }>(

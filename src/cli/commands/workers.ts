@@ -64,7 +64,7 @@ function modelText(one: WorkOverview['models'][number]): string {
   const limits = [
     requestsPerMinute !== null && `limit ${requestsPerMinute}`,
     tokensPerMinute !== null && `limit ${tokensPerMinute} tokens per minute`,
-    learnedPerMinute !== null && `refused calls, then ${Math.round(learnedPerMinute)} per minute`,
+    learnedPerMinute !== null && `slowed to ${Math.round(learnedPerMinute)} per minute by refusals (429)`,
   ].filter((text) => text !== false)
   return [`${model}: ${Math.round(callsPerMinute)} calls per minute`, ...limits].join(', ')
 }

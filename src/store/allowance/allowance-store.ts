@@ -22,8 +22,8 @@ export interface Ended {
   readonly used?: TokenUsage & { readonly money: number }
   /** It may have been charged without reporting usage, so its maximum counts. */
   readonly isUnknown: boolean
-  /** The provider's rate limit was hit; wait this long. */
-  readonly refusedMs?: number
+  /** The provider refused it because it was asked too often (429), and may have said how long to wait. */
+  readonly refused?: { readonly waitMs?: number }
 }
 
 /** The first `admitted` claims may go ahead. The others ask again after `waitMs`, or never if a cap is reached. */
@@ -101,11 +101,12 @@ export const slackMs = 600
 export const usualOutput = 500
 /** Weight of the newest reply in the moving average. */
 export const newestShare = 0.1
-/** Window for measuring the rate at which a provider refused. */
+/** The current rate is an average over this long. */
 export const recentMs = 20_000
-/** After a refusal, the rate drops to this share of the measured one. */
+/** After a refusal, the rate drops to this share of what the provider accepted. */
 export const refusedShare = 0.8
-/** Refusals within this time count as one. */
-export const refusalMs = 5000
-/** After that the rate grows by this factor per minute, up to the limits. */
+/** From then on it grows by this factor each minute, up to the stated limits. */
 export const growthPerMinute = 1.5
+/** The pause after a refusal, unless the provider says how long to wait. Each further refusal in a row doubles it. */
+export const shortestPauseMs = 1000
+export const longestPauseMs = 8000

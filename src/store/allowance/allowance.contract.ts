@@ -161,25 +161,36 @@ export function allowanceContract(make: () => Promise<SharedStores>): void {
     test('one that refuses is left alone by all, and asked less often after that', async () => {
       const { one, other } = await make()
       const { claims } = await go(one, 3)
-      const refusal = { isAnswered: false, isUnknown: false, refusedMs: 60_000 }
+      const refusal = { isAnswered: false, isUnknown: false, refused: { waitMs: 60_000 } }
       await one.settle([{ id: claims[0]!.id, ...refusal }])
       const { admitted, waitMs } = await go(other, 1)
       expect(admitted).toBe(0)
       expect(waitMs).toBeGreaterThan(0)
       expect(waitMs).toBeLessThanOrEqual(60_000)
       // A later refusal of those under way does not open it earlier.
-      await other.settle([{ id: claims[1]!.id, ...refusal, refusedMs: 0 }])
+      await other.settle([{ id: claims[1]!.id, ...refusal, refused: {} }])
       expect(await go(one, 1)).toMatchObject({ admitted: 0 })
     })
 
     test('refused without a limit, it learns one', async () => {
       const { one, other } = await make()
       const { claims } = await go(one, 2)
-      await one.settle([{ id: claims[0]!.id, isAnswered: false, isUnknown: false, refusedMs: 0 }])
+      await one.settle([{ id: claims[0]!.id, isAnswered: false, isUnknown: false, refused: {} }])
       // Two in twenty seconds, less a fifth.
       const next = await go(other, 3)
       expect(next.admitted).toBeLessThan(3)
       expect(next.waitMs).toBeGreaterThan(0)
+    })
+
+    test('after a refusal one call goes ahead, whoever makes it', async () => {
+      const { one, other } = await make()
+      // So many that the rate learned from them makes nobody wait.
+      const { claims } = await go(one, 1000)
+      const refused = { isAnswered: false, isUnknown: false, refused: { waitMs: 0 } }
+      await other.settle(claims.slice(0, 8).map(({ id }) => ({ id, ...refused })))
+      const { admitted, waitMs } = await go(other, 5)
+      expect(admitted).toBe(1)
+      expect(waitMs).toBeGreaterThan(0)
     })
   })
 }

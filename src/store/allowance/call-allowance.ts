@@ -14,9 +14,6 @@ const largestAsk = 64
 /** Maximum time between requests to the store: overestimated reservations are returned meanwhile. */
 const longestWaitMs = 250
 
-/** Pause after a refusal without `retry-after`. */
-const usualRefusalMs = 1000
-
 interface Waiting {
   readonly claim: Claim
   readonly price: Price | undefined
@@ -134,15 +131,13 @@ export class CallAllowance implements Allowance {
 
   #ended(id: string, reply: ChatReply, price: Price | undefined): Ended {
     const { used, isUnknown } = chargeOf(reply)
-    const refused = !reply.ok && reply.kind === 'rate_limited'
+    const isRefused = !reply.ok && reply.kind === 'rate_limited'
     return {
       id,
       isAnswered: reply.ok,
       isUnknown,
       ...(used !== undefined && { used: { ...used, money: moneyOf(used, price) } }),
-      ...(refused && {
-        refusedMs: readRetryAfter(reply.retryAfter, this.#clock.now()) ?? usualRefusalMs,
-      }),
+      ...(isRefused && { refused: { waitMs: readRetryAfter(reply.retryAfter, this.#clock.now()) } }),
     }
   }
 }

@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest'
+import {
+  type Counting,
+  JumpingClock,
+  RefusingProvider,
+  shortRequest,
+} from '../../../test/refusing-provider.ts'
+import { CallLimit } from '../../models/call-limit.ts'
+import { callModel } from '../../models/retry.ts'
 import { allowanceContract } from './allowance.contract.ts'
 import type { Claim } from './allowance-store.ts'
+import { CallAllowance } from './call-allowance.ts'
 import { MemoryAllowanceStore } from './memory-store.ts'
 
 allowanceContract(async () => {
@@ -43,10 +52,49 @@ test('after a rate-limit reply the rate recovers up to the limit', async () => {
     return (number - start) / minutes
   }
   expect(await inMinutes(1)).toBeGreaterThan(595)
-  await store.settle([{ id: String(number - 1), isAnswered: false, isUnknown: false, refusedMs: 1000 }])
+  await store.settle([
+    { id: String(number - 1), isAnswered: false, isUnknown: false, refused: { waitMs: 1000 } },
+  ])
   const after = await inMinutes(0.25)
   expect(after).toBeLessThan(520)
   expect(after).toBeGreaterThan(300)
   await inMinutes(5)
   expect(await inMinutes(1)).toBeGreaterThan(595)
 })
+
+const countings: readonly Counting[] = ['fixed', 'sliding', 'bucket']
+const providers = [30, 300].flatMap((limit) =>
+  countings.flatMap((counting) => [true, false].map((tellsWait) => ({ limit, counting, tellsWait }))),
+)
+
+test.for(providers)(
+  'four workers find the limit of a provider that nobody stated: $limit a minute, $counting, says how long to wait: $tellsWait',
+  async ({ limit, counting, tellsWait }) => {
+    const clock = new JumpingClock()
+    const provider = new RefusingProvider(limit, counting, tellsWait, clock)
+    const store = new MemoryAllowanceStore(() => clock.now())
+    const failed: unknown[] = []
+    const minutes = 10
+    const end = minutes * 60_000
+    for (let worker = 0; worker < 4; worker += 1) {
+      const given = {
+        ...{ clock, limit: new CallLimit(8) },
+        allowance: new CallAllowance(store, { leaseMs: 1e9, clock }),
+      }
+      const callOnAndOn = async () => {
+        while (clock.now() < end) {
+          const { reply } = await callModel(provider, shortRequest, given)
+          if (!reply.ok) failed.push(reply)
+        }
+      }
+      for (let job = 0; job < 16; job += 1) callOnAndOn().catch((error) => failed.push(error))
+    }
+    await clock.run(end)
+    // No call was refused four times, which would have spoiled its evaluation.
+    expect(failed).toEqual([])
+    const since = (from: number) => (at: number) => at >= from * 60_000
+    const refused = provider.refused.filter(since(2)).length / (minutes - 2)
+    expect(refused).toBeLessThanOrEqual(tellsWait ? 3 : 6)
+    expect(provider.accepted.filter(since(2)).length).toBeGreaterThan(0.88 * limit * (minutes - 2))
+  },
+)

@@ -3,14 +3,15 @@ import {
   type Claim,
   type Ended,
   growthPerMinute,
+  longestPauseMs,
   newestShare,
   type RateLimits,
   recentMs,
-  refusalMs,
   refusedShare,
   type SharedCap,
   type SharedCaps,
   type Sums,
+  shortestPauseMs,
   slackMs,
   type TakenCalls,
   usualOutput,
@@ -21,6 +22,7 @@ interface Reservation {
   readonly money: number
   /** Tokens the limiter has counted for it. */
   readonly expected: number
+  readonly admittedAt: number
   readonly expiresAt: number
   isLost: boolean
 }
@@ -38,6 +40,8 @@ export class MemoryAllowanceStore implements AllowanceStore {
   #nextRequest = Number.NEGATIVE_INFINITY
   #nextToken = Number.NEGATIVE_INFINITY
   #closedUntil = Number.NEGATIVE_INFINITY
+  /** Refusals since the last answer, when the latest came, and whether a call has gone ahead since. */
+  #refusals = { inARow: 0, at: Number.NEGATIVE_INFINITY, isTested: true }
   #learned: { readonly perMinute: number; readonly at: number } | undefined
   #recent = { count: 0, at: 0 }
   #averageOutput: number | undefined
@@ -82,10 +86,14 @@ export class MemoryAllowanceStore implements AllowanceStore {
         tokens: input + output,
         money,
         expected,
+        admittedAt: now,
         expiresAt: now + leaseMs,
         isLost: false,
       })
       this.#recent = { count: this.#recentCount(now) + 1, at: now }
+      // After a refusal one call goes ahead. The others follow unless it is refused as well.
+      if (!this.#refusals.isTested) this.#closedUntil = now + shortestPauseMs
+      this.#refusals.isTested = true
       admitted += 1
     }
     return { admitted, waitMs: Math.max(0, waitMs) }
@@ -94,15 +102,17 @@ export class MemoryAllowanceStore implements AllowanceStore {
   async settle(ended: readonly Ended[]): Promise<void> {
     const now = this.#now()
     this.#expire(now)
-    for (const { id, isAnswered, used, isUnknown, refusedMs } of ended) {
+    for (const { id, isAnswered, used, isUnknown, refused } of ended) {
       const reservation = this.#reservations.get(id)
       if (reservation === undefined) continue
       this.#reservations.delete(id)
       if (reservation.isLost) this.#addUnknown(-1, reservation)
       if (isAnswered) this.#told.calls += 1
+      // A call from before the refusal says nothing about the limit now.
+      if (isAnswered && reservation.admittedAt > this.#refusals.at) this.#refusals.inARow = 0
       if (used !== undefined) this.#addUsed(used, reservation)
       else if (isUnknown) this.#addUnknown(1, reservation)
-      if (refusedMs !== undefined) this.#refused(now, refusedMs)
+      if (refused !== undefined) this.#refuse(now, reservation.admittedAt, refused.waitMs)
     }
   }
 
@@ -150,16 +160,30 @@ export class MemoryAllowanceStore implements AllowanceStore {
     this.#averageOutput = before + newestShare * (used.output - before)
   }
 
-  #refused(now: number, refusedMs: number): void {
-    this.#closedUntil = Math.max(this.#closedUntil, now + refusedMs)
-    if (this.#learned !== undefined && now - this.#learned.at < refusalMs) return
-    const asked = (this.#recentCount(now) * minute) / recentMs
-    this.#learned = { perMinute: Math.max(1, refusedShare * asked), at: now }
+  #refuse(now: number, admittedAt: number, waitMs: number | undefined): void {
+    this.#recent = { count: Math.max(0, this.#recentCount(now) - 1), at: now }
+    // Calls that were under way at the last refusal belong to it.
+    const isNext = admittedAt > this.#refusals.at
+    if (isNext) {
+      const inARow = this.#refusals.inARow + 1
+      if (inARow === 1) this.#learned = { perMinute: this.#acceptedRate(now), at: now }
+      this.#refusals = { inARow, at: now, isTested: false }
+      waitMs ??= Math.min(shortestPauseMs * 2 ** (inARow - 1), longestPauseMs)
+    }
+    this.#closedUntil = Math.max(this.#closedUntil, now + (waitMs ?? 0))
+    this.#learned = { ...this.#learned!, at: this.#closedUntil }
+  }
+
+  /** A share of what was accepted recently, or of the last such rate: there are few recent calls after a long pause. */
+  #acceptedRate(now: number): number {
+    const recent = (this.#recentCount(now) * minute) / recentMs
+    return Math.max(1, refusedShare * Math.max(recent, this.#learned?.perMinute ?? 0))
   }
 
   #learnedRate(now: number): number {
     if (this.#learned === undefined) return Infinity
-    return this.#learned.perMinute * growthPerMinute ** ((now - this.#learned.at) / minute)
+    const { perMinute, at } = this.#learned
+    return perMinute * growthPerMinute ** (Math.max(0, now - at) / minute)
   }
 
   #recentCount(now: number): number {

@@ -65,7 +65,10 @@ export class PostgresAllowanceStore implements AllowanceStore {
   }
 
   async settle(ended: readonly Ended[]): Promise<void> {
-    const told = ended.map(({ used, ...rest }) => ({ ...rest, ...used }))
+    const told = ended.map(({ used, refused, ...rest }) => ({
+      ...{ ...rest, ...used, ...refused },
+      isRefused: refused !== undefined,
+    }))
     await this.#database.query('SELECT magic.settle_allowance($1, $2, $3::jsonb)', [
       ...[this.#account, this.#limiter, JSON.stringify(told)],
     ])

@@ -1,21 +1,15 @@
 import {
   growthPerMinute,
+  longestPauseMs,
   newestShare,
   recentMs,
-  refusalMs,
   refusedShare,
+  shortestPauseMs,
   slackMs,
   usualOutput,
 } from '../allowance/allowance-store.ts'
 
-const slack = `interval '${slackMs} ms'`
-const epoch = (interval: string) => `extract(epoch FROM ${interval})::double precision`
-const recent = `recent * exp(-${epoch('moment - recent_at')} * 1000 / ${recentMs})`
-
-/**
- * Shared budgets and rate limits, with the same logic as `memory-store.ts`. Each function is one statement, so a caller that
- * is stopped never holds a lock. Uses the database's clock. Locks the account first, then the limiter.
- */
+/** Budgets and providers' limits for all processes that share them. */
 export const allowanceTables = `
   CREATE TABLE magic.accounts (
     name text PRIMARY KEY,
@@ -64,8 +58,29 @@ export const allowanceTables = `
       unknown_tokens = unknown_tokens + sums.tokens, unknown_money = unknown_money + sums.money
     FROM sums WHERE name = an_account AND sums.attempts > 0
   $function$;
+`
 
-  CREATE FUNCTION magic.take_allowance(
+const slack = `interval '${slackMs} ms'`
+const epoch = (interval: string) => `extract(epoch FROM ${interval})::double precision`
+// PostgreSQL raises an error where a number becomes too large or too small, so every power has a bound.
+const recent = `CASE WHEN l.recent < 1e-9 OR moment - l.recent_at > interval '${100 * recentMs} ms' THEN 0
+      ELSE l.recent * exp(-${epoch('moment - l.recent_at')} * 1000 / ${recentMs}) END`
+const grownMinutes = `least(100, greatest(0, ${epoch('moment - l.learned_at')} / 60))`
+const pause = (refusals: string) =>
+  `least(${longestPauseMs}, ${shortestPauseMs} * 2 ^ least(${refusals} - 1, 20)) * interval '1 ms'`
+
+/**
+ * The counterpart of `memory-store.ts`. Each function is one statement, so no process can be stopped while it holds a lock.
+ * Time is the database's own. The account is always locked first. A later change of a function is a step of its own.
+ */
+export const allowanceRules = `
+  ALTER TABLE magic.limiters
+    ADD COLUMN refusals integer NOT NULL DEFAULT 0, -- since the last answer
+    ADD COLUMN refused_at timestamptz NOT NULL DEFAULT 'epoch',
+    ADD COLUMN is_tested boolean NOT NULL DEFAULT true; -- a call has gone ahead since then
+  ALTER TABLE magic.reservations ADD COLUMN admitted_at timestamptz NOT NULL DEFAULT now();
+
+  CREATE OR REPLACE FUNCTION magic.take_allowance(
     an_account text, a_limiter text, lease interval, ids uuid[], inputs bigint[], outputs bigint[], moneys double precision[],
     OUT admitted integer, OUT wait_ms double precision, OUT cap text
   ) LANGUAGE plpgsql AS $function$
@@ -88,9 +103,8 @@ export const allowanceTables = `
                 WHEN a.input + a.output + a.unknown_tokens >= a.cap_tokens THEN 'tokens'
                 WHEN a.calls >= a.cap_calls THEN 'calls' END;
     IF cap IS NOT NULL THEN RETURN; END IF;
-    per_minute := least(l.requests_per_minute,
-      l.learned_per_minute * ${growthPerMinute} ^ (${epoch('moment - l.learned_at')} / 60));
-    l.recent := l.${recent.replace('recent_at', 'l.recent_at')};
+    per_minute := least(l.requests_per_minute, l.learned_per_minute * ${growthPerMinute} ^ ${grownMinutes});
+    l.recent := ${recent};
     l.recent_at := moment;
     WHILE admitted < cardinality(ids) LOOP
       wait := greatest(l.closed_until, l.next_request - ${slack}, l.next_token - ${slack}) - moment;
@@ -102,33 +116,40 @@ export const allowanceTables = `
       l.next_token := greatest(l.next_token, moment)
         + make_interval(secs => coalesce(60 * expected / l.tokens_per_minute, 0));
       l.recent := l.recent + 1;
-      INSERT INTO magic.reservations (id, account, tokens, money, expected, expires_at)
-      VALUES (ids[admitted], an_account, inputs[admitted] + outputs[admitted], moneys[admitted], expected, moment + lease);
+      -- After a refusal one call goes ahead. The others follow unless it is refused as well.
+      IF NOT l.is_tested THEN l.closed_until := moment + ${pause('1')}; END IF;
+      l.is_tested := true;
+      INSERT INTO magic.reservations (id, account, tokens, money, expected, admitted_at, expires_at)
+      VALUES (ids[admitted], an_account, inputs[admitted] + outputs[admitted], moneys[admitted], expected, moment,
+        moment + lease);
     END LOOP;
     IF admitted < cardinality(ids) THEN wait_ms := greatest(0, ${epoch('wait')} * 1000); END IF;
-    UPDATE magic.limiters SET next_request = l.next_request, next_token = l.next_token, recent = l.recent,
-      recent_at = l.recent_at WHERE name = a_limiter;
+    UPDATE magic.limiters SET next_request = l.next_request, next_token = l.next_token, closed_until = l.closed_until,
+      is_tested = l.is_tested, recent = l.recent, recent_at = l.recent_at WHERE name = a_limiter;
   END
   $function$;
 
-  CREATE FUNCTION magic.settle_allowance(an_account text, a_limiter text, ended jsonb) RETURNS void
+  CREATE OR REPLACE FUNCTION magic.settle_allowance(an_account text, a_limiter text, ended jsonb) RETURNS void
   LANGUAGE plpgsql AS $function$
   DECLARE
     l magic.limiters;
     moment timestamptz;
     one record;
+    wait interval;
   BEGIN
     PERFORM FROM magic.accounts WHERE name = an_account FOR UPDATE;
     PERFORM magic.expire_reservations(an_account);
     SELECT * INTO STRICT l FROM magic.limiters WHERE name = a_limiter FOR UPDATE;
     moment := clock_timestamp();
+    l.recent := ${recent};
+    l.recent_at := moment;
     FOR one IN
       WITH told AS (
         SELECT * FROM jsonb_to_recordset(ended) AS t (id uuid, "isAnswered" boolean, "isUnknown" boolean, input bigint,
-          "cachedInput" bigint, output bigint, money double precision, "refusedMs" double precision)
+          "cachedInput" bigint, output bigint, money double precision, "isRefused" boolean, "waitMs" double precision)
       ), gone AS (
         DELETE FROM magic.reservations USING told WHERE reservations.id = told.id
-        RETURNING reservations.id, tokens, reservations.money AS most, expected, is_lost
+        RETURNING reservations.id, tokens, reservations.money AS most, expected, is_lost, admitted_at
       ) SELECT * FROM told JOIN gone USING (id)
     LOOP
       UPDATE magic.accounts SET
@@ -147,16 +168,29 @@ export const allowanceTables = `
         l.average_output := coalesce(l.average_output, one.output)
           + ${newestShare} * (one.output - coalesce(l.average_output, one.output));
       END IF;
-      IF one."refusedMs" IS NOT NULL THEN
-        l.closed_until := greatest(l.closed_until, moment + make_interval(secs => one."refusedMs" / 1000));
-        IF l.learned_at IS NULL OR moment - l.learned_at >= interval '${refusalMs} ms' THEN
-          l.learned_per_minute := greatest(1, ${refusedShare} * l.${recent.replace('recent_at', 'l.recent_at')} * 60000 / ${recentMs});
-          l.learned_at := moment;
+      -- A call from before the refusal says nothing about the limit now.
+      IF one."isAnswered" AND one.admitted_at > l.refused_at THEN l.refusals := 0; END IF;
+      IF one."isRefused" THEN
+        l.recent := greatest(0, l.recent - 1);
+        wait := make_interval(secs => one."waitMs" / 1000);
+        -- Calls that were under way at the last refusal belong to it.
+        IF one.admitted_at > l.refused_at THEN
+          l.refusals := l.refusals + 1;
+          l.refused_at := moment;
+          l.is_tested := false;
+          IF l.refusals = 1 THEN
+            l.learned_per_minute := greatest(1, ${refusedShare} *
+              greatest(l.recent * 60000 / ${recentMs}, coalesce(l.learned_per_minute, 0)));
+          END IF;
+          wait := coalesce(wait, ${pause('l.refusals')});
         END IF;
+        l.closed_until := greatest(l.closed_until, moment + coalesce(wait, '0'));
+        l.learned_at := l.closed_until;
       END IF;
     END LOOP;
     UPDATE magic.limiters SET next_token = l.next_token, average_output = l.average_output, closed_until = l.closed_until,
-      learned_per_minute = l.learned_per_minute, learned_at = l.learned_at WHERE name = a_limiter;
+      refusals = l.refusals, refused_at = l.refused_at, is_tested = l.is_tested, learned_per_minute = l.learned_per_minute, learned_at = l.learned_at,
+      recent = l.recent, recent_at = l.recent_at WHERE name = a_limiter;
   END
   $function$;
 `

@@ -18,7 +18,7 @@ test('processes that start together on an empty database wait for the one that c
     const [made] = await started[0]!.query(
       `SELECT (SELECT max(version) FROM magic.migrations) AS ledgers, (SELECT max(version) FROM magic_work.migrations) AS work`,
     )
-    expect(made).toEqual({ ledgers: 2, work: 1 })
+    expect(made).toEqual({ ledgers: 3, work: 1 })
     await Promise.all(started.map((database) => database.close()))
   }
 })

@@ -1,5 +1,5 @@
 import { LedgerError } from '../ledger/ledger-error.ts'
-import { allowanceTables } from './allowance-tables.ts'
+import { allowanceRules, allowanceTables } from './allowance-tables.ts'
 import type { Database } from './database.ts'
 
 /** Each step takes the tables from one version to the next. A published step is never changed; add another after it. */
@@ -58,6 +58,7 @@ const migrations: readonly string[] = [
      PRIMARY KEY (ledger, digest)
    );`,
   allowanceTables,
+  allowanceRules,
 ]
 
 /** Creates or updates the tables of ledgers and budgets. */
