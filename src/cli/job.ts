@@ -40,7 +40,8 @@ export interface Job
   readonly configuration: Configuration | undefined
   /** Stored in the run's record, so that `reopenJob` can open the same job again. */
   readonly source: JsonObject
-  close(): Promise<void>
+  /** Closes its models. */
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 export interface JobOptions extends PoolOptions {
@@ -171,14 +172,14 @@ async function assemble(
   parts: Pick<Job, 'sandbox' | 'tools' | 'execution' | 'source'>,
 ): Promise<JobToAsk> {
   const known = set === undefined ? [] : knownTasks(set)
-  const pool = await openPool(source.models, known, { unasked: options.workers })
-  const opening = options.workers
-    ? unaskedModel(source.model, known)
-    : openChosenModel(options, known, source.model)
-  const { model, close } = await opening.catch(async (error) => {
-    await pool.close()
-    throw error
-  })
+  await using opening = new AsyncDisposableStack()
+  const pool = opening.use(await openPool(source.models, known, { unasked: options.workers }))
+  const { model } = opening.use(
+    await (options.workers
+      ? unaskedModel(source.model, known)
+      : openChosenModel(options, known, source.model)),
+  )
+  const opened = opening.move()
   const { provider, model: name } = model.identity
   return {
     ...parts,
@@ -190,10 +191,7 @@ async function assemble(
     concurrency: options.concurrency ?? configuration?.concurrency ?? defaultConcurrency,
     runs: options.runsDir ?? configuration?.runsDir ?? defaultRunsFolder(),
     configuration,
-    close: async () => {
-      await close()
-      await pool.close()
-    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
 

@@ -36,35 +36,29 @@ export async function openAssignment(
     models?: PoolSource
   }
   const folder = mkdtempSync(join(tmpdir(), 'magic-worker-'))
-  const close = async () => rmSync(folder, { recursive: true, force: true })
-  try {
-    const places = new Map<string, string>()
-    for (const { path, sha256, name } of files) {
-      const place = join(folder, sha256, basename(name))
-      mkdirSync(join(folder, sha256))
-      writeFileSync(place, await file(sha256))
-      places.set(path, place)
-    }
-    const named = tasks.tasks === undefined ? undefined : (places.get(tasks.tasks) ?? tasks.tasks)
-    const config = tasks.config === undefined ? undefined : ownConfiguration(options)
-    const { set, configuration } = await openTasks({ ...tasks, tasks: named, config, data: options.data })
-    const known = knownTasks(set)
-    const opened = await openChosenModel(options, known, ownModel(model, options, configuration?.model))
-    const pool = await openPool(models && ownPool(models, configuration?.models), known)
-    const own = (configuration?.tools ?? []).filter(({ name }) => parts.tools.off[name] === undefined)
-    const tools = openToolbox(await sandboxOfRun(parts.tools), own)
-    const settings = validated(executionSettings, parts.execution, 'execution')
-    return {
-      parts: { set, model: opened.model, models: pool.models, tools, settings, limit },
-      close: async () => {
-        await opened.close()
-        await pool.close()
-        await close()
-      },
-    }
-  } catch (error) {
-    await close()
-    throw error
+  await using opening = new AsyncDisposableStack()
+  opening.defer(() => rmSync(folder, { recursive: true, force: true }))
+  const places = new Map<string, string>()
+  for (const { path, sha256, name } of files) {
+    const place = join(folder, sha256, basename(name))
+    mkdirSync(join(folder, sha256))
+    writeFileSync(place, await file(sha256))
+    places.set(path, place)
+  }
+  const named = tasks.tasks === undefined ? undefined : (places.get(tasks.tasks) ?? tasks.tasks)
+  const config = tasks.config === undefined ? undefined : ownConfiguration(options)
+  const { set, configuration } = await openTasks({ ...tasks, tasks: named, config, data: options.data })
+  const known = knownTasks(set)
+  const chosen = ownModel(model, options, configuration?.model)
+  const opened = opening.use(await openChosenModel(options, known, chosen))
+  const pool = opening.use(await openPool(models && ownPool(models, configuration?.models), known))
+  const own = (configuration?.tools ?? []).filter(({ name }) => parts.tools.off[name] === undefined)
+  const tools = openToolbox(await sandboxOfRun(parts.tools), own)
+  const settings = validated(executionSettings, parts.execution, 'execution')
+  const all = opening.move()
+  return {
+    parts: { set, model: opened.model, models: pool.models, tools, settings, limit },
+    close: () => all.disposeAsync(),
   }
 }
 

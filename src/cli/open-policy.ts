@@ -29,7 +29,7 @@ export async function openPolicy(
   say: (text: string) => void,
 ): Promise<OpenedPolicy> {
   const run = folder.readRecord()
-  const job = closing.adopt(await reopenToAsk(run, options, say), (one) => one.close())
+  const job = closing.use(await reopenToAsk(run, options, say))
   return {
     run,
     job,

@@ -184,10 +184,10 @@ async function openStore({ evaluationsFolder }: RunFolder, header: EvaluationHea
   }
   await using opening = new AsyncDisposableStack()
   // Two processes on one evaluation would both ask the remaining questions.
-  opening.adopt(await RunLock.acquire(folder), (lock) => lock.release())
+  opening.use(await RunLock.acquire(folder))
   unsealEvaluation(folder)
-  const records = opening.adopt(new LineFile(join(folder, 'records.jsonl')), (file) => file.close())
-  const traces = opening.adopt(await SqliteLedger.open(tracesFile(folder)), (ledger) => ledger.close())
+  const records = opening.use(new LineFile(join(folder, 'records.jsonl')))
+  const traces = opening.use(await SqliteLedger.open(tracesFile(folder)))
   const done = new Map(readRecords(folder).map((record) => [record.task, record]))
   const opened = opening.move()
   return { folder, records, traces, done, close: () => opened.disposeAsync() }

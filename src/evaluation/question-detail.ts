@@ -119,12 +119,8 @@ async function withLedger<Found>(
   read: (ledger: Ledger) => Promise<Found>,
 ): Promise<Found | undefined> {
   if (!isThere) return undefined
-  const ledger = await open()
-  try {
-    return await read(ledger)
-  } finally {
-    await ledger.close()
-  }
+  await using ledger = await open()
+  return await read(ledger)
 }
 
 /** Every node with its requests and replies, in graph order. Texts are absent if the run keeps no content. */

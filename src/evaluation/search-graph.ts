@@ -80,8 +80,7 @@ class SearchStopped extends Error {}
 export async function searchGraph(options: SearchOptions): Promise<SearchOutcome> {
   const { folder, signal, onProgress } = options
   await using closing = new AsyncDisposableStack()
-  const lock = await claimFolder(folder, true)
-  closing.defer(() => lock.release())
+  closing.use(await claimFolder(folder, true))
   const { record, evaluations: paid } = runOverview(folder)
   const { seed = record.training.seed } = options
   const parts = await openParts(options, record.tools)
@@ -108,14 +107,12 @@ export async function searchGraph(options: SearchOptions): Promise<SearchOutcome
   )
 
   const price = runPriceOf(parts)
-  const ledger = await openRunLedger(folder)
-  closing.defer(() => ledger.close())
+  const ledger = closing.use(await openRunLedger(folder))
   // Done now, since later it could not be told apart from the search's own spending.
   await carryOverSpending(folder, ledger)
   const identity = [seed, paid, questions.dataVersion, parts.model.identity]
   const name = hash('sha256', JSON.stringify(identity)).slice(0, 16)
-  const journal = openJournal(folder, price, name)
-  closing.defer(() => journal.close())
+  const journal = closing.use(openJournal(folder, price, name))
   const elsewhere = await options.elsewhere?.({
     parts,
     ledger,

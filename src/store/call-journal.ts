@@ -125,6 +125,10 @@ export class CallJournal {
     this.#file.close()
   }
 
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
   #count(line: SpentSum | EndedAttempt): void {
     if ('sum' in line) {
       if (line.of === 'self-check') this.#selfChecked += line.sum.calls
@@ -138,7 +142,6 @@ export class CallJournal {
 
 /** Records spending from before the journal existed, so that it counts once the journal is opened. */
 export function noteSpent(path: string, sum: SpentSum): void {
-  const file = new LineFile(path)
+  using file = new LineFile(path)
   file.append(sum)
-  file.close()
 }

@@ -104,6 +104,10 @@ export class LineFile {
     closeSync(this.#file)
   }
 
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
   #count(bytes: Uint8Array): void {
     this.#hash.update(bytes)
     this.#bytes += bytes.length

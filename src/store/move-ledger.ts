@@ -22,12 +22,8 @@ export async function moveLedger(
 ): Promise<LedgerDigest> {
   if (!hasLedger(folder))
     throw new RunError(`The run ${folder.path} has no ledger yet: there is nothing to copy.`)
-  const lock = await RunLock.acquire(folder.path)
-  try {
-    return home === 'sqlite' ? await moveHere(folder, options) : await moveAway(folder, home, options)
-  } finally {
-    lock.release()
-  }
+  using _ = await RunLock.acquire(folder.path)
+  return home === 'sqlite' ? await moveHere(folder, options) : await moveAway(folder, home, options)
 }
 
 async function moveAway(
@@ -42,11 +38,8 @@ async function moveAway(
   // Under a temporary name until it is complete.
   const unfinished = join(folder.path, 'ledger.copy.json')
   if (!existsSync(unfinished)) writePlace(unfinished, await makeLedger(address, basename(folder.path)))
-  await using closing = new AsyncDisposableStack()
-  const from = await SqliteLedger.open(folder.ledgerFile, { readOnly: true })
-  closing.defer(() => from.close())
-  const to = await openPlacedLedger({ address, name: readPlace(unfinished) })
-  closing.defer(() => to.close())
+  await using from = await SqliteLedger.open(folder.ledgerFile, { readOnly: true })
+  await using to = await openPlacedLedger({ address, name: readPlace(unfinished) })
   const copied = await copyLedger(from, to, options)
   renameSync(unfinished, folder.ledgerPlaceFile)
   syncFolder(folder.path)
@@ -57,11 +50,8 @@ async function moveHere(folder: RunFolder, options: CopyOptions): Promise<Ledger
   const place = ledgerPlace(folder)
   if (place === undefined)
     throw new RunError(`The ledger of ${basename(folder.path)} is already in its folder.`)
-  await using closing = new AsyncDisposableStack()
-  const from = await openPlacedLedger(place, true)
-  closing.defer(() => from.close())
-  const to = await SqliteLedger.open(folder.ledgerFile)
-  closing.defer(() => to.close())
+  await using from = await openPlacedLedger(place, true)
+  await using to = await SqliteLedger.open(folder.ledgerFile)
   const copied = await copyLedger(from, to, options)
   rmSync(folder.ledgerPlaceFile)
   syncFolder(folder.path)

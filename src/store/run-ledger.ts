@@ -78,13 +78,9 @@ export async function placeLedger(folder: RunFolder, address: PostgresAddress | 
 /** Creates an empty ledger on a PostgreSQL and returns its name. */
 export async function makeLedger(address: PostgresAddress, title: string): Promise<string> {
   const name = randomUUID()
-  const database = await Database.open(address)
-  try {
-    await PostgresLedger.create(database, name, title)
-    return name
-  } finally {
-    await database.close()
-  }
+  await using database = await Database.open(address)
+  await PostgresLedger.create(database, name, title)
+  return name
 }
 
 export function writePlace(file: string, name: string): void {

@@ -74,6 +74,10 @@ export class RunLock {
   release(): void {
     if (held.delete(this.#database)) this.#database.close()
   }
+
+  [Symbol.dispose](): void {
+    this.release()
+  }
 }
 
 /** A commit publishes the holder's name but ends the lock, so the name is written first and the lock taken again. */

@@ -10,24 +10,11 @@ import type { TrainOptions } from './train-options.ts'
  */
 export async function beginUntrained(options: TrainOptions): Promise<RunFolder> {
   const folder = new RunFolder(options.folder)
-  const lock = await claimFolder(folder, false)
-  try {
-    const prepared = await prepareRun(folder, options)
-    const nothing = {
-      calls: 0,
-      input: 0,
-      cachedInput: 0,
-      output: 0,
-      cost: 'unpriced',
-      unknown: 0,
-      minutes: 0,
-    } as const
-    const { learner } = await beginRun(prepared, nothing, {})
-    await using files = await openRunFiles(folder, 0, prepared.price)
-    await files.writeCheckpoint(stateOf(prepared, learner, 0))
-    await files.written()
-    return folder
-  } finally {
-    lock.release()
-  }
+  using _ = await claimFolder(folder, false)
+  const prepared = await prepareRun(folder, options)
+  const { learner } = await beginRun(prepared, {})
+  await using files = await openRunFiles(folder, 0, prepared.price)
+  await files.writeCheckpoint(stateOf(prepared, learner, 0))
+  await files.written()
+  return folder
 }

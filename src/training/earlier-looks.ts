@@ -82,22 +82,18 @@ async function* looksIn(
     if (look.dataVersion === key?.dataVersion && look.executor === key.executor) yield look
   }
   if (!hasLedger(run)) return
-  const ledger = await openRunLedger(run, { readOnly: true })
-  try {
-    // Trajectories hold the graphs, the ledger the conditions they were run under.
-    for (const { trajectories } of readLines(run.trajectoriesFile) as TrajectoryRecord[])
-      for (const trajectory of trajectories) {
-        const key = keys.get(trajectory.query)
-        if (key === undefined) continue
-        const graph = finalGraph(trajectory)
-        const evaluation = await ledger.find({ ...key, graph: graphKey(graph) })
-        if (evaluation === undefined) continue
-        const { score, usage } = graphScore(evaluation)
-        yield { run: name, ...key, graph, score, tokens: usage.tokens }
-      }
-  } finally {
-    await ledger.close()
-  }
+  await using ledger = await openRunLedger(run, { readOnly: true })
+  // Trajectories hold the graphs, the ledger the conditions they were run under.
+  for (const { trajectories } of readLines(run.trajectoriesFile) as TrajectoryRecord[])
+    for (const trajectory of trajectories) {
+      const key = keys.get(trajectory.query)
+      if (key === undefined) continue
+      const graph = finalGraph(trajectory)
+      const evaluation = await ledger.find({ ...key, graph: graphKey(graph) })
+      if (evaluation === undefined) continue
+      const { score, usage } = graphScore(evaluation)
+      yield { run: name, ...key, graph, score, tokens: usage.tokens }
+    }
 }
 
 function isLegal(graph: AgentGraph, space: ConstructionSpace): boolean {

@@ -78,14 +78,9 @@ export interface EstimateOptions {
 export async function estimate(options: EstimateOptions) {
   const { set, price, organisation } = options
   const settings = validated(trainingSettings, options.settings ?? {}, 'training')
-  await using closing = new AsyncDisposableStack()
-  const ledger = closing.adopt(await SqliteLedger.open(':memory:'), (opened) => opened.close())
+  await using ledger = await SqliteLedger.open(':memory:')
   const parts = pooledParts(simulatedParts(set, 'train', options.execution), options.pool)
-  const evaluator = openEvaluator({
-    parts,
-    ledger,
-    requestReuse: settings.requestReuse,
-  })
+  const evaluator = openEvaluator({ parts, ledger, requestReuse: settings.requestReuse })
   let pooled = 0
   const evaluate = async (graph: AgentGraph, task: string) => {
     const { cost = Number.NaN } = await evaluator.evaluate(graph, task)

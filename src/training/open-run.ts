@@ -61,25 +61,34 @@ export interface OpenedRun {
   readonly done?: number
 }
 
-/**
- * Writes a new run into its folder. `checked` is what the self-check spent. `ledger` is a ledger to copy evaluations
- * from. `address` is that of the PostgreSQL for the run's own ledger, by default `MAGIC_LEDGER`.
- */
+/** Writes a new run into its folder. */
 export async function beginRun(
   prepared: PreparedRun,
-  checked: Spent,
-  { ledger, address = givenAddress() }: { readonly ledger?: string; readonly address?: PostgresAddress },
-  earlier: readonly EarlierLook[] = [],
+  {
+    checked,
+    ledger,
+    address = givenAddress(),
+    earlier = [],
+  }: {
+    /** What the self-check spent. */
+    readonly checked?: Spent
+    /** A ledger to copy evaluations from. */
+    readonly ledger?: string
+    /** The PostgreSQL for the run's own ledger. Default: `MAGIC_LEDGER`. */
+    readonly address?: PostgresAddress
+    readonly earlier?: readonly EarlierLook[]
+  },
 ): Promise<OpenedRun> {
   const { folder, record } = prepared
   const learner = await learnerOf(prepared)
   // Written first, so that no run lacks the spending of its self-check.
-  if (checked.calls + checked.unknown > 0) noteSpent(folder.callsFile, { sum: checked, of: 'self-check' })
+  if (checked && checked.calls + checked.unknown > 0)
+    noteSpent(folder.callsFile, { sum: checked, of: 'self-check' })
   // Before the record is written: a run killed before that is started afresh.
   await placeLedger(folder, address)
   if (ledger !== undefined) {
-    const own = await openRunLedger(folder, { address })
-    await importEvaluations(ledger, own).finally(() => own.close())
+    await using own = await openRunLedger(folder, { address })
+    await importEvaluations(ledger, own)
   }
   keepEarlierLooks(folder, earlier)
   folder.create(record, tasksOf(prepared))

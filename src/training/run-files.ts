@@ -21,17 +21,13 @@ export async function openRunFiles(
   { kept, address }: { readonly kept?: ReadonlySet<number>; readonly address?: PostgresAddress } = {},
 ) {
   await using opening = new AsyncDisposableStack()
-  const ledger = await openRunLedger(folder, { address })
-  opening.defer(() => ledger.close())
+  const ledger = opening.use(await openRunLedger(folder, { address }))
   await carryOverSpending(folder, ledger)
   const updated = lastUpdate(folder)?.spent.calls ?? 0
-  const journal = new CallJournal(folder.callsFile, price)
-  opening.defer(() => journal.close())
+  const journal = opening.use(new CallJournal(folder.callsFile, price))
   const isStale = (line: unknown) => ((line as Partial<UpdateRecord>).update ?? -1) >= done
-  const events = new LineFile(folder.eventsFile, isStale)
-  opening.defer(() => events.close())
-  const trajectories = new LineFile(folder.trajectoriesFile, isStale)
-  opening.defer(() => trajectories.close())
+  const events = opening.use(new LineFile(folder.eventsFile, isStale))
+  const trajectories = opening.use(new LineFile(folder.trajectoriesFile, isStale))
   const lostCalls = journal.take({ replies: (await ledger.spending()).calls, updated })
   journal.sync()
 

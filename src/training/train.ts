@@ -35,12 +35,8 @@ export async function train(options: TrainOptions): Promise<TrainingResult> {
     const earlier = await findEarlierLooks(prepared, options)
     const checked = await checkRun(prepared, options)
     lock ??= await claimFolder(folder, false)
-    const begun = await beginRun(
-      prepared,
-      checked,
-      { ledger: options.ledger, address: addressOf(options) },
-      earlier,
-    )
+    const { ledger } = options
+    const begun = await beginRun(prepared, { checked, ledger, address: addressOf(options), earlier })
     return await trainRun(prepared, begun, options)
   } finally {
     lock?.release()

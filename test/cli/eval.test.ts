@@ -15,14 +15,13 @@ const magic = (...words: string[]) => magicWith({ MAGIC_RUNS_DIR: runs }, ...wor
 const tasks = { tasks: 'synthetic', trainSize: 8, testSize: 10 }
 
 beforeAll(async () => {
-  const job = await openJob(tasks, { simulatedSeed: 0 }, () => {})
+  await using job = await openJob(tasks, { simulatedSeed: 0 }, () => {})
   const { set, model, sandbox, source } = job
   await train({
     ...{ set, model, sandbox, source, encoder: lexicalEncoder },
     folder: join(runs, 'small'),
     settings: { hidden: 16, updates: 3, probes: 2 },
   })
-  await job.close()
 }, 600_000)
 afterAll(() => rmSync(runs, { recursive: true, force: true }))
 
@@ -241,15 +240,14 @@ describe('magic ask', { timeout: seconds }, () => {
       answer: String(n + 1),
     }))
     writeFileSync(file, questions.map((one) => JSON.stringify(one)).join('\n'))
-    const job = await openJob({ tasks: file }, { simulatedSeed: 0 }, () => {})
+    await using job = await openJob({ tasks: file }, { simulatedSeed: 0 }, () => {})
     const { set, model, sandbox, source } = job
     await train({
       ...{ set, model, sandbox, source, encoder: lexicalEncoder },
       folder: join(runs, 'own'),
       settings: { hidden: 16, updates: 1, probes: 1 },
     })
-    await job.close()
-    const before = JSON.parse((await magic('ask', 'own', 'What is 2 plus 2?', '--json')).stdout)
+      const before = JSON.parse((await magic('ask', 'own', 'What is 2 plus 2?', '--json')).stdout)
     rmSync(file)
     const { code, stdout, stderr } = await magic('ask', 'own', 'What is 2 plus 2?', '--json')
     expect(stderr).toContain("Cannot open the run's questions")

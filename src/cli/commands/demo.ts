@@ -74,9 +74,8 @@ async function demo(options: DemoOptions): Promise<void> {
   const signal = interruptSignal((text) => view.note(text))
   const questions = { trainSize: sizes.train, testSize: sizes.test, taskSeed: seed, families: demoFamilies }
   const source = { tasks: 'synthetic', ...questions }
-  await using closing = new AsyncDisposableStack()
-  const opened = await openJob(source, { simulatedSeed: seed, sandbox: null }, (text) => view.note(text))
-  const { set, model, source: kept } = closing.adopt(opened, (job) => job.close())
+  await using job = await openJob(source, { simulatedSeed: seed, sandbox: null }, (text) => view.note(text))
+  const { set, model, source: kept } = job
   const result = await runDemo({
     ...{ seed, set, model, folder, signal, source: { ...kept, encoder: 'lexical' } },
     training: quick ? quickTraining : {},

@@ -91,8 +91,8 @@ async function ledger(): Promise<Finding[]> {
   try {
     const address = givenAddress()
     if (address === undefined) return []
-    const database = await Database.open(address, { patienceMs: 5000 })
-    const ledgers = await listLedgers(database).finally(() => database.close())
+    await using database = await Database.open(address, { patienceMs: 5000 })
+    const ledgers = await listLedgers(database)
     return [finding('ledger', 'ok', `PostgreSQL at ${address.place}, ledgers: ${ledgers.length}`)]
   } catch (error) {
     if (!(error instanceof Problem)) throw error
@@ -113,9 +113,9 @@ function keys(): Finding {
 
 async function model(options: DoctorOptions): Promise<Finding[]> {
   try {
-    const opened = await openChosenModel(options)
+    await using opened = await openChosenModel(options)
     if (options.replay !== undefined) return [finding('model', 'ok', `the recording ${options.replay}`)]
-    return await echo(opened.model).finally(() => opened.close())
+    return await echo(opened.model)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     return [finding('model', 'missing', error.message, 'Set it, or use --model simulated.')]

@@ -144,7 +144,7 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   const signal = interruptSignal((text) => say(`${text} Repeat the command to continue.`))
   await using closing = new AsyncDisposableStack()
   closing.defer(await startTelemetry())
-  const job = closing.adopt(await reopenJob(run, options, say), (one) => one.close())
+  const job = closing.use(await reopenJob(run, options, say))
   closing.defer(() => progress.end())
   const organisations = organisationsToEvaluate(folder, options)
   const library = folder.readLibrary(run)
@@ -153,8 +153,7 @@ async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
     if (isGraphFile(name)) graphs.set(name, await openGraphFile(name, library))
   const outcome = await evaluateAll({
     ...{ job, folder, organisations, graphs, progress, signal, options },
-    openOwnJob: async () =>
-      closing.adopt(await reopenJob(run, { ...options, workers: false }, say), (one) => one.close()),
+    openOwnJob: async () => closing.use(await reopenJob(run, { ...options, workers: false }, say)),
     encoder: await encoderOfRun(run, say),
     interventions: givenInterventions(options, library),
     budget: givenSettings(options, job.configuration).budget,
@@ -192,27 +191,23 @@ async function folderFor(
   say: (text: string) => void,
 ): Promise<RunFolder> {
   const source = taskSource(name, options)
-  const job = await openJob(source, options, say)
-  try {
-    const { set, configuration, runs } = job
-    const folder = findRun(options.name ?? `${set.name}-organisations`.toLowerCase(), runs)
-    if (folder.exists) {
-      if (isDeepStrictEqual(folder.readRecord().source?.['tasks'], job.source['tasks'])) return folder
-      throw new UsageError(
-        `${folder.path} holds evaluations on other tasks, or on another selection of them. Choose another --name.`,
-      )
-    }
-    const { execution, settings } = givenSettings(options, configuration)
-    const encoder = configuration?.encoder ?? 'auto'
-    return await beginUntrained({
-      ...job,
-      folder: folder.path,
-      settings: { seed: settings.seed },
-      execution: { ...(job.execution as object), ...execution },
-      encoder: await openEncoder(encoder, say),
-      source: { ...job.source, encoder },
-    })
-  } finally {
-    await job.close()
+  await using job = await openJob(source, options, say)
+  const { set, configuration, runs } = job
+  const folder = findRun(options.name ?? `${set.name}-organisations`.toLowerCase(), runs)
+  if (folder.exists) {
+    if (isDeepStrictEqual(folder.readRecord().source?.['tasks'], job.source['tasks'])) return folder
+    throw new UsageError(
+      `${folder.path} holds evaluations on other tasks, or on another selection of them. Choose another --name.`,
+    )
   }
+  const { execution, settings } = givenSettings(options, configuration)
+  const encoder = configuration?.encoder ?? 'auto'
+  return await beginUntrained({
+    ...job,
+    folder: folder.path,
+    settings: { seed: settings.seed },
+    execution: { ...(job.execution as object), ...execution },
+    encoder: await openEncoder(encoder, say),
+    source: { ...job.source, encoder },
+  })
 }

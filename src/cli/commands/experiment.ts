@@ -84,7 +84,7 @@ async function experiment(name: ExperimentName, options: ExperimentOptions): Pro
     // One model per task set, because the simulated one knows only that set's answers.
     const key = JSON.stringify([set.name, set.selection, Object.keys(set.splits)])
     const opening = models.get(key) ?? openChosenModel(options, knownTasks(set), source)
-    if (!models.has(key)) closing.defer(async () => (await opening).close())
+    if (!models.has(key)) closing.defer(async () => (await opening)[Symbol.asyncDispose]())
     models.set(key, opening)
     return (await opening).model
   }

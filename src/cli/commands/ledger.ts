@@ -94,11 +94,8 @@ async function copyToFile(
   file: string,
   options: CopyOptions,
 ): Promise<LedgerDigest> {
-  await using closing = new AsyncDisposableStack()
-  const source = await open()
-  closing.defer(() => source.close())
-  const target = await SqliteLedger.open(file)
-  closing.defer(() => target.close())
+  await using source = await open()
+  await using target = await SqliteLedger.open(file)
   return await copyLedger(source, target, options)
 }
 
@@ -138,8 +135,8 @@ function listCommand(): Command {
     .description('List the ledgers on the PostgreSQL in MAGIC_LEDGER.')
     .addOption(jsonOption())
     .action(async (options: { readonly json: boolean }) => {
-      const database = await Database.open(neededAddress())
-      const ledgers = await listLedgers(database).finally(() => database.close())
+      await using database = await Database.open(neededAddress())
+      const ledgers = await listLedgers(database)
       printResult(
         options,
         () => ledgers,
@@ -160,8 +157,8 @@ function removeCommand(): Command {
     .argument('<ledger>', "its name, from `magic ledger list` or a run's ledger.json")
     .addOption(jsonOption())
     .action(async (name: string, options: { readonly json: boolean }) => {
-      const database = await Database.open(neededAddress())
-      const removed = await removeLedger(database, name).finally(() => database.close())
+      await using database = await Database.open(neededAddress())
+      const removed = await removeLedger(database, name)
       printResult(
         options,
         () => removed,

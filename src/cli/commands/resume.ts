@@ -73,24 +73,20 @@ async function resume(folder: RunFolder, options: ResumeOptions): Promise<void> 
   const progress = openProgress(options)
   const say = (text: string) => progress.note(text)
   await assertFree(folder, true)
-  const job = await reopenJob(record, { simulatedSeed: 0, ...options }, say)
-  try {
-    await runTraining({
-      ...job,
-      folder: folder.path,
-      settings: record.training,
-      organisation: learnerOfRun(record),
-      budget: { ...record.budget, ...givenSettings(options).budget },
-      encoder: await encoderOfRun(record, say),
-      resume: true,
-      ...(options.workers && { elsewhere: byWorkers(say) }),
-      progress,
-      json: options.json,
-      fromUpdate,
-    })
-  } finally {
-    await job.close()
-  }
+  await using job = await reopenJob(record, { simulatedSeed: 0, ...options }, say)
+  await runTraining({
+    ...job,
+    folder: folder.path,
+    settings: record.training,
+    organisation: learnerOfRun(record),
+    budget: { ...record.budget, ...givenSettings(options).budget },
+    encoder: await encoderOfRun(record, say),
+    resume: true,
+    ...(options.workers && { elsewhere: byWorkers(say) }),
+    progress,
+    json: options.json,
+    fromUpdate,
+  })
 }
 
 function tellFinished(

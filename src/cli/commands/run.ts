@@ -82,7 +82,7 @@ async function run(options: RunOptions): Promise<void> {
   const signal = interruptSignal((text) => view.notice(text))
   await using closing = new AsyncDisposableStack()
   closing.defer(await startTelemetry())
-  const { model } = closing.adopt(await openChosenModel(options), (opened) => opened.close())
+  const { model } = closing.use(await openChosenModel(options))
   const sandbox = await machineSandbox()
   if (sandbox instanceof SandboxUnavailable)
     view.notice(`Tools that run programs are off: ${sandbox.message}`)

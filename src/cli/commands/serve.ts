@@ -204,7 +204,7 @@ async function openSpending(
   if (maxDayCost === undefined && maxDayTokens === undefined) return new Spending(caps, price)
   const state = stateDir === undefined ? join(folder.path, 'serve') : join(stateDir, folder.readRecord().name)
   mkdirSync(state, { recursive: true })
-  closing.adopt(await lock(state), (one) => one.release())
+  closing.use(await lock(state))
   return new Spending(caps, price, join(state, 'day.json'))
 }
 

@@ -106,46 +106,42 @@ async function startTraining(tasks: string | undefined, options: TrainCommandOpt
   if (options.dryRun) return tellEstimate(source, options)
   const progress = openProgress(options)
   const say = (text: string) => progress.note(text)
-  const job = await openJob(source, options, say)
-  try {
-    const { configuration, runs, set } = job
-    const usual = freeFolder(join(runs, usualName(set.name, new Date())))
-    const folder = findRun(options.name ?? basename(usual), runs)
-    await assertFree(folder, false)
-    const { learnFrom } = options
-    const earlier = learnFrom?.map((name) => existingRun(name, runs).path)
-    const encoder = options.encoder ?? configuration?.encoder ?? 'auto'
-    const study = studyOf(source)
-    if (study !== undefined)
-      say(`Study ${source.study} uses seed ${study.seed}; the paper's model was ${study.paperModel}.`)
-    const organisation = await chosenLearner(
-      options.organisation,
-      job.source['models'] as unknown as PoolSource,
-    )
-    const { settings, execution, budget } = givenSettings(options, configuration, {
-      method: organisation === undefined ? usualMethod(source, configuration) : 'paper',
-      ...study?.training,
-      seed: study?.seed,
-    })
-    await runTraining({
-      ...job,
-      folder: folder.path,
-      settings,
-      budget,
-      organisation,
-      ...ledgerOptions(options.ledger),
-      learnFrom: earlier,
-      execution: { ...(job.execution as object), ...execution },
-      encoder: await openEncoder(encoder, say),
-      // Stored, because a resume must open the same encoder.
-      source: { ...job.source, encoder, ...(learnFrom && { learnFrom }) },
-      ...(options.workers && { elsewhere: byWorkers(say) }),
-      progress,
-      json: options.json,
-    })
-  } finally {
-    await job.close()
-  }
+  await using job = await openJob(source, options, say)
+  const { configuration, runs, set } = job
+  const usual = freeFolder(join(runs, usualName(set.name, new Date())))
+  const folder = findRun(options.name ?? basename(usual), runs)
+  await assertFree(folder, false)
+  const { learnFrom } = options
+  const earlier = learnFrom?.map((name) => existingRun(name, runs).path)
+  const encoder = options.encoder ?? configuration?.encoder ?? 'auto'
+  const study = studyOf(source)
+  if (study !== undefined)
+    say(`Study ${source.study} uses seed ${study.seed}; the paper's model was ${study.paperModel}.`)
+  const organisation = await chosenLearner(
+    options.organisation,
+    job.source['models'] as unknown as PoolSource,
+  )
+  const { settings, execution, budget } = givenSettings(options, configuration, {
+    method: organisation === undefined ? usualMethod(source, configuration) : 'paper',
+    ...study?.training,
+    seed: study?.seed,
+  })
+  await runTraining({
+    ...job,
+    folder: folder.path,
+    settings,
+    budget,
+    organisation,
+    ...ledgerOptions(options.ledger),
+    learnFrom: earlier,
+    execution: { ...(job.execution as object), ...execution },
+    encoder: await openEncoder(encoder, say),
+    // Stored, because a resume must open the same encoder.
+    source: { ...job.source, encoder, ...(learnFrom && { learnFrom }) },
+    ...(options.workers && { elsewhere: byWorkers(say) }),
+    progress,
+    json: options.json,
+  })
 }
 
 /** An address says where to keep the run's ledger; a file holds evaluations to start with. */

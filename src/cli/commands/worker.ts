@@ -62,15 +62,11 @@ async function work(options: WorkerCommandOptions): Promise<void> {
   const drain = interruptSignal((text) => say(`${text} Running evaluations finish first.`))
   const address = sharedAddress()
   // One connection per concurrent call, plus some for the queue and its listener.
-  const database = await Database.open(address, { connections: calls + 4, patienceMs: 600_000 })
-  try {
-    say(`Working for ${address.place} with up to ${calls} concurrent calls.`)
-    await runWorker({
-      ...{ database, name, calls, leaseSeconds, drain, say },
-      open: (assignment, means) => openAssignment(assignment, means, options),
-    })
-    say('Done.')
-  } finally {
-    await database.close()
-  }
+  await using database = await Database.open(address, { connections: calls + 4, patienceMs: 600_000 })
+  say(`Working for ${address.place} with up to ${calls} concurrent calls.`)
+  await runWorker({
+    ...{ database, name, calls, leaseSeconds, drain, say },
+    open: (assignment, means) => openAssignment(assignment, means, options),
+  })
+  say('Done.')
 }

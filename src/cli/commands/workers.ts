@@ -25,17 +25,13 @@ export function workersCommand(): Command {
       }),
     )
     .action(async (options: { readonly json: boolean }) => {
-      const database = await Database.open(sharedAddress())
-      try {
-        const overview = await workOverview(database)
-        printResult(
-          options,
-          () => overview,
-          (screen) => overviewLines(overview, screen),
-        )
-      } finally {
-        await database.close()
-      }
+      await using database = await Database.open(sharedAddress())
+      const overview = await workOverview(database)
+      printResult(
+        options,
+        () => overview,
+        (screen) => overviewLines(overview, screen),
+      )
     })
 }
 

@@ -53,9 +53,9 @@ export function addModelOptions(command: Command): Command {
     .optionsGroup('')
 }
 
-interface OpenedModel {
+/** Disposing of it closes the model. */
+interface OpenedModel extends AsyncDisposable {
   readonly model: ChatModel
-  close(): Promise<void>
 }
 
 /** Which model to ask, as plain data without the key, so that a resume can open it again. */
@@ -127,19 +127,24 @@ export async function openChosenModel(
   const { record, replay } = options
   if (replay !== undefined) {
     if (record !== undefined) throw new UsageError('Use either --record or --replay, not both.')
-    return { model: await fixable(() => ReplayModel.open(replay)), close: async () => {} }
+    return openedModel(await fixable(() => ReplayModel.open(replay)))
   }
-  const opened =
+  await using opening = new AsyncDisposableStack()
+  const opened = opening.adopt(
     source.kind === 'simulated'
       ? await openSimulation({ tasks: known, ...source })
-      : await fixable(() => openModel(source.settings))
+      : await fixable(() => openModel(source.settings)),
+    (one) => one.close(),
+  )
   const model = 'model' in opened ? opened.model : opened
-  if (record === undefined) return { model, close: () => opened.close() }
-  const recording = await fixable(() => RecordingModel.open(model, record)).catch(async (error) => {
-    await opened.close()
-    throw error
-  })
-  return { model: recording, close: () => recording.close().then(() => opened.close()) }
+  if (record === undefined) return openedModel(model, opening.move())
+  const recording = await fixable(() => RecordingModel.open(model, record))
+  opening.defer(() => recording.close())
+  return openedModel(recording, opening.move())
+}
+
+function openedModel(model: ChatModel, closing?: AsyncDisposableStack): OpenedModel {
+  return { model, [Symbol.asyncDispose]: async () => closing?.disposeAsync() }
 }
 
 /** Stands for a model that only workers ask: this process knows its identity but has no key. */
@@ -149,7 +154,7 @@ export async function unaskedModel(source: ModelSource, known: readonly KnownTas
       ? new SimulatedModel({ tasks: known, ...source })
       : await fixable(() => openModel(source.settings, process.env, true))
   const ask = () => Promise.reject(new Error('This process leaves model calls to workers.'))
-  return { model: { identity, ask }, close: async () => {} }
+  return openedModel({ identity, ask })
 }
 
 /** Turns errors from opening a model into usage errors that name flags instead of settings. */

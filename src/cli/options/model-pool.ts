@@ -78,32 +78,22 @@ function configuredPool(models: NonNullable<Configuration['models']>): PoolSourc
   )
 }
 
-interface OpenedPool {
-  readonly models?: Readonly<Record<string, ChatModel>>
-  close(): Promise<void>
-}
-
 /** `unasked`: workers call them, so this process needs no keys. */
 export async function openPool(
   pool: PoolSource | undefined,
   known: readonly KnownTask[],
   { unasked = false }: { readonly unasked?: boolean } = {},
-): Promise<OpenedPool> {
-  if (pool === undefined) return { close: async () => {} }
-  const closing = new AsyncDisposableStack()
-  try {
-    const models: Record<string, ChatModel> = {}
-    for (const [name, { source }] of Object.entries(pool)) {
-      const opening = unasked
-        ? unaskedModel(source, known)
-        : openChosenModel({ simulatedSeed: 0 }, known, source)
-      models[name] = closing.adopt(await opening, (opened) => opened.close()).model
-    }
-    return { models, close: () => closing.disposeAsync() }
-  } catch (error) {
-    await closing.disposeAsync()
-    throw error
+): Promise<AsyncDisposable & { readonly models?: Readonly<Record<string, ChatModel>> }> {
+  await using opening = new AsyncDisposableStack()
+  const models: Record<string, ChatModel> = {}
+  for (const [name, { source }] of Object.entries(pool ?? {})) {
+    const opened = unasked
+      ? unaskedModel(source, known)
+      : openChosenModel({ simulatedSeed: 0 }, known, source)
+    models[name] = opening.use(await opened).model
   }
+  const all = opening.move()
+  return { models: pool && models, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
 
 /** Who the models are; knowing that takes no key. */

@@ -69,21 +69,16 @@ function verifyReport({ folder, header, records }: StoredEvaluation, set: TaskSe
 /** Checks that records match their transcripts. Evaluations of earlier versions have no transcripts. */
 async function verifyTraces({ folder, records }: StoredEvaluation): Promise<void> {
   if (!existsSync(tracesFile(folder))) return
-  const ledger = await SqliteLedger.open(tracesFile(folder), { readOnly: true })
-  try {
-    for (const { task, execution, status, answer, graph, question } of records) {
-      const trace = await ledger.findTrace(execution)
-      // A record written by an earlier version, in an evaluation continued by this one.
-      if (trace === undefined && question === undefined) continue
-      if (trace === undefined) throw new Error(`the transcript of '${task}' is missing`)
-      const isSame = trace.status === status && isDeepStrictEqual(trace.graph, graph)
-      // A trace without content has no answer, and a very long answer was cut.
-      const said =
-        trace.answer === undefined || JSON.stringify(answer).length > 60_000 ? answer : trace.answer
-      if (!isSame || !isDeepStrictEqual(said, answer))
-        throw new Error(`the transcript of '${task}' does not end with the answer of its record`)
-    }
-  } finally {
-    await ledger.close()
+  await using ledger = await SqliteLedger.open(tracesFile(folder), { readOnly: true })
+  for (const { task, execution, status, answer, graph, question } of records) {
+    const trace = await ledger.findTrace(execution)
+    // A record written by an earlier version, in an evaluation continued by this one.
+    if (trace === undefined && question === undefined) continue
+    if (trace === undefined) throw new Error(`the transcript of '${task}' is missing`)
+    const isSame = trace.status === status && isDeepStrictEqual(trace.graph, graph)
+    // A trace without content has no answer, and a very long answer was cut.
+    const said = trace.answer === undefined || JSON.stringify(answer).length > 60_000 ? answer : trace.answer
+    if (!isSame || !isDeepStrictEqual(said, answer))
+      throw new Error(`the transcript of '${task}' does not end with the answer of its record`)
   }
 }

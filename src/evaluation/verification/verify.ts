@@ -119,23 +119,20 @@ function verifyCurves(folder: RunFolder, { training, organisation, updates }: Ru
 
 async function* verifyLedger(record: RunRecord, options: VerifyOptions): AsyncGenerator<Verification> {
   const { folder, set } = options
+  await using closing = new AsyncDisposableStack()
   let ledger: Ledger | undefined
   try {
-    if (hasLedger(folder)) ledger = await openRunLedger(folder, { readOnly: true })
+    if (hasLedger(folder)) ledger = closing.use(await openRunLedger(folder, { readOnly: true }))
   } catch (error) {
     return yield failed('ledger', error)
   }
-  try {
-    yield await attempt('trajectories', async () => {
-      const count = await verifyCredit(folder, record, set, ledger)
-      return `the credit of ${count} follows from the scores in the ledger`
-    })
-    yield await attempt('scores in the ledger', async () =>
-      ledger === undefined ? 'there are none' : await rescoreLedger(ledger, options),
-    )
-  } finally {
-    await ledger?.close()
-  }
+  yield await attempt('trajectories', async () => {
+    const count = await verifyCredit(folder, record, set, ledger)
+    return `the credit of ${count} follows from the scores in the ledger`
+  })
+  yield await attempt('scores in the ledger', async () =>
+    ledger === undefined ? 'there are none' : await rescoreLedger(ledger, options),
+  )
 }
 
 async function rescoreLedger(ledger: Ledger, options: VerifyOptions): Promise<string> {

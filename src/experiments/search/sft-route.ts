@@ -60,24 +60,20 @@ export async function sftRoute(
     entropyWeight: imitationWeights.entropy,
   }
   const isResumed = folder.exists
-  const lock = await claimFolder(folder, isResumed)
-  try {
-    const prepared = await prepareRun(folder, {
-      ...engine,
-      ...opened,
-      model: await lab.options.model(opened.set),
-      encoder,
-      settings,
-      budget: lab.left(),
-      folder: folder.path,
-      resume: isResumed,
-    })
-    if (isResumed) assertSameRun(folder.readRecord(), prepared.record)
-    else await beginRun(prepared, new Budget({}, undefined).spent, { ledger: budgetOfRoute.ledger })
-    return await search(lab, prepared, budgetOfRoute)
-  } finally {
-    lock.release()
-  }
+  using _ = await claimFolder(folder, isResumed)
+  const prepared = await prepareRun(folder, {
+    ...engine,
+    ...opened,
+    model: await lab.options.model(opened.set),
+    encoder,
+    settings,
+    budget: lab.left(),
+    folder: folder.path,
+    resume: isResumed,
+  })
+  if (isResumed) assertSameRun(folder.readRecord(), prepared.record)
+  else await beginRun(prepared, { ledger: budgetOfRoute.ledger })
+  return await search(lab, prepared, budgetOfRoute)
 }
 
 async function search(
@@ -92,7 +88,7 @@ async function search(
   await using files = await openRunFiles(folder, 0, price, { kept })
   const linesFile = join(folder.path, 'search.jsonl')
   const earlier = readLines(linesFile) as BatchLine[]
-  const lines = new LineFile(linesFile)
+  using lines = new LineFile(linesFile)
   const budget = new Budget(record.budget, price, files.journal)
   const { signal } = lab.options
   const evaluator = openEvaluator({
@@ -173,7 +169,6 @@ async function search(
     throw error
   } finally {
     await evaluator.ended()
-    lines.close()
   }
   const { spent } = budget
   lab.book({ ...spent, tokens: spent.input + spent.output })

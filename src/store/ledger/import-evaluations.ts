@@ -9,18 +9,14 @@ import { SqliteLedger } from './sqlite.ts'
  */
 export async function importEvaluations(from: string, into: Ledger): Promise<number> {
   if (!existsSync(from)) throw new LedgerError(`There is no ledger ${from}. Name the ledger.sqlite of a run.`)
-  const source = await SqliteLedger.open(from, { readOnly: true })
-  try {
-    let count = 0
-    for await (const { key, evaluation } of source.entries()) {
-      const trace = await source.findTrace(evaluation.execution)
-      if (trace === undefined)
-        throw new LedgerError(`The ledger ${from} lacks the trace of execution ${evaluation.execution}.`)
-      await into.keep(key, evaluation, trace)
-      count += 1
-    }
-    return count
-  } finally {
-    await source.close()
+  await using source = await SqliteLedger.open(from, { readOnly: true })
+  let count = 0
+  for await (const { key, evaluation } of source.entries()) {
+    const trace = await source.findTrace(evaluation.execution)
+    if (trace === undefined)
+      throw new LedgerError(`The ledger ${from} lacks the trace of execution ${evaluation.execution}.`)
+    await into.keep(key, evaluation, trace)
+    count += 1
   }
+  return count
 }

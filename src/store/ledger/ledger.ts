@@ -123,6 +123,10 @@ export abstract class Ledger {
   /** Finishes pending writes, then closes the store. */
   abstract close(): Promise<void>
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
   /** Rows in key order; evaluations in the order they were stored. */
   abstract page<Table extends TableName>(
     table: Table,

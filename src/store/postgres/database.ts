@@ -103,6 +103,10 @@ export class Database {
   async close(): Promise<void> {
     if (!this.pool.ended && !this.pool.ending) await this.pool.end()
   }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
 }
 
 const parsers: Readonly<Record<number, (text: string) => unknown>> = {
