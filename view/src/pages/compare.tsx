@@ -6,9 +6,10 @@ import { differencePlot } from '../../../src/view/plots/difference-plot.ts'
 import { scatterPlot } from '../../../src/view/plots/scatter-plot.ts'
 import { api } from '../api.ts'
 import { href, setQuery, useQueryField } from '../location.ts'
-import { type Column, DataTable } from '../parts/data-table.tsx'
+import { type Column, DataTable, numberColumn } from '../parts/data-table.tsx'
 import { Link } from '../parts/link.tsx'
-import { Card, Empty, Loading, Problem, Simulated, scoreOf } from '../parts/shown.tsx'
+import { PlainTable } from '../parts/plain-table.tsx'
+import { Card, Empty, Loading, Problem, Simulated } from '../parts/shown.tsx'
 import { FittedPlot } from '../parts/svg-view.tsx'
 import { EvaluationTable, pointsOf } from './run-evaluations.tsx'
 
@@ -102,36 +103,27 @@ function Compared({ runs }: { readonly runs: string }): ReactNode {
           note="on the same questions, with 95 % intervals by paired bootstrap; one that excludes zero is unlikely to be chance"
         >
           <FittedPlot draw={(width) => differencePlot(differences, data.base, width)} />
-          <div className="scroll">
-            <table className="plain">
-              <thead>
-                <tr>
-                  <th>Organisation</th>
-                  <th className="number">Difference, points</th>
-                  <th className="number">Detectable, points</th>
-                  <th className="number">Won</th>
-                  <th className="number">Lost</th>
-                  <th className="number">Tied</th>
-                  <th className="number">Tokens</th>
-                </tr>
-              </thead>
-              <tbody>
-                {differences.map(({ label, difference: mean, low, high, detectable, ...rest }) => (
-                  <tr key={label}>
-                    <th scope="row">{label}</th>
-                    <td className="number">{differenceWithInterval({ mean, low, high })}</td>
-                    <td className="number">{(detectable * 100).toFixed(1)}</td>
-                    <td className="number">{rest.wins}</td>
-                    <td className="number">{rest.losses}</td>
-                    <td className="number">{rest.ties}</td>
-                    <td className="number">
-                      {rest.tokenRatio === undefined ? '–' : `× ${rest.tokenRatio.toFixed(2)}`}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <PlainTable
+            rows={differences}
+            idOf={({ label }) => label}
+            columns={[
+              ['Organisation', ({ label }) => label],
+              [
+                'Difference, points',
+                ({ difference: mean, low, high }) => differenceWithInterval({ mean, low, high }),
+                'number',
+              ],
+              ['Detectable, points', ({ detectable }) => (detectable * 100).toFixed(1), 'number'],
+              ['Won', ({ wins }) => wins, 'number'],
+              ['Lost', ({ losses }) => losses, 'number'],
+              ['Tied', ({ ties }) => ties, 'number'],
+              [
+                'Tokens',
+                ({ tokenRatio }) => (tokenRatio === undefined ? '–' : `× ${tokenRatio.toFixed(2)}`),
+                'number',
+              ],
+            ]}
+          />
           <p className="note after">
             Detectable: the smallest difference that so many questions show in four evaluations of five. A
             smaller one needs more questions.
@@ -155,34 +147,22 @@ function AtMatchedTokens({ rows }: { readonly rows: Comparison['matched'] }): Re
       title="At matched tokens"
       note="each organisation against self-consistency with as many answers as its tokens allow, and one step more"
     >
-      <div className="scroll">
-        <table className="plain">
-          <thead>
-            <tr>
-              <th>Organisation</th>
-              <th className="number">Tokens / question</th>
-              <th className="number">Self-consistency within</th>
-              <th className="number">Difference, points</th>
-              <th className="number">One step above</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ organisation, tokens: used, within, above, against }) => (
-              <tr key={organisation}>
-                <th scope="row">{organisation}</th>
-                <td className="number">{tokens(used)}</td>
-                <td className="number">{settingText(within)}</td>
-                <td className="number">
-                  {against === undefined
-                    ? '–'
-                    : differenceWithInterval({ ...against, mean: against.difference })}
-                </td>
-                <td className="number">{settingText(above)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <PlainTable
+        rows={rows}
+        idOf={({ organisation }) => organisation}
+        columns={[
+          ['Organisation', ({ organisation }) => organisation],
+          ['Tokens / question', (row) => tokens(row.tokens), 'number'],
+          ['Self-consistency within', ({ within }) => settingText(within), 'number'],
+          [
+            'Difference, points',
+            ({ against }) =>
+              against === undefined ? '–' : differenceWithInterval({ ...against, mean: against.difference }),
+            'number',
+          ],
+          ['One step above', ({ above }) => settingText(above), 'number'],
+        ]}
+      />
     </Card>
   )
 }
@@ -233,22 +213,8 @@ function Disagreements({ data }: { readonly data: Comparison }): ReactNode {
           </Link>
         ),
       },
-      {
-        id: 'first',
-        header: a,
-        width: '170px',
-        isNumber: true,
-        value: (row) => row.a,
-        cell: (row) => scoreOf(row.a),
-      },
-      {
-        id: 'second',
-        header: b,
-        width: '170px',
-        isNumber: true,
-        value: (row) => row.b,
-        cell: (row) => scoreOf(row.b),
-      },
+      numberColumn('first', a, '170px', (row) => row.a, percent),
+      numberColumn('second', b, '170px', (row) => row.b, percent),
       {
         id: 'better',
         header: 'Better',
@@ -299,34 +265,21 @@ function SettingsThatDiffer({
 }): ReactNode {
   return (
     <Card title="Settings that differ">
-      <div className="scroll">
-        <table className="plain">
-          <thead>
-            <tr>
-              <th>Setting</th>
-              {runs.map((run) => (
-                <th key={run} className="number">
-                  {run}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {data.settings.map(({ name, values }) => (
-              <tr key={name}>
-                <th scope="row">
-                  <code>{name}</code>
-                </th>
-                {values.map((value, position) => (
-                  <td key={runs[position]} className="number">
-                    {JSON.stringify(value)}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <PlainTable
+        rows={data.settings}
+        idOf={({ name }) => name}
+        columns={[
+          ['Setting', ({ name }) => <code>{name}</code>],
+          ...runs.map(
+            (run, position) =>
+              [
+                run,
+                ({ values }: Comparison['settings'][number]) => JSON.stringify(values[position]),
+                'number',
+              ] as const,
+          ),
+        ]}
+      />
     </Card>
   )
 }

@@ -5,6 +5,7 @@ import type { ShownAnswer, ShownQuestion } from '../../../src/view/questions.ts'
 import { api } from '../api.ts'
 import { href, setQuery, useQueryField } from '../location.ts'
 import { Link } from '../parts/link.tsx'
+import { PlainTable } from '../parts/plain-table.tsx'
 import { Card, Loading, Problem } from '../parts/shown.tsx'
 import { Text } from '../parts/text-box.tsx'
 import { BuildingSteps } from './question-building.tsx'
@@ -128,61 +129,50 @@ interface AnswersShown {
 function Answers({ answers, chosen, beside, metric }: AnswersShown): ReactNode {
   return (
     <Card title="Answers" note="choose an organisation to look at, and another to put beside it">
-      <div className="scroll">
-        <table className="plain">
-          <thead>
-            <tr>
-              <th>Organisation</th>
-              <th>Answer</th>
-              <th className="number">{metric}</th>
-              <th className="number">Units</th>
-              <th className="number">Calls</th>
-              <th className="number">Tokens</th>
-              <th className="number">Time</th>
-              <th>Beside</th>
-            </tr>
-          </thead>
-          <tbody>
-            {answers.map(({ label, answer, score, units, usage, durationMs }) => (
-              <tr key={label}>
-                <th scope="row">
-                  <label>
-                    <input
-                      type="radio"
-                      name="organisation"
-                      checked={label === chosen}
-                      onChange={() => setQuery({ by: label, beside: beside === label ? '' : (beside ?? '') })}
-                    />{' '}
-                    {label}
-                  </label>
-                </th>
-                <td className="answer">
-                  {answer === undefined ? '–' : <Text of={answer.text.slice(0, 80)} isInline />}
-                </td>
-                <td className={`number ${score === 1 ? 'good' : score === 0 ? 'bad' : ''}`}>
-                  {percent(score)}
-                </td>
-                <td className="number">{units.length}</td>
-                <td className="number">{usage.calls}</td>
-                <td className="number">{tokens(usage.input + usage.output)}</td>
-                <td className="number">{duration(durationMs)}</td>
-                <td>
-                  {label !== chosen && (
-                    <input
-                      type="checkbox"
-                      aria-label={`Put ${label} beside`}
-                      checked={label === beside}
-                      onChange={({ target }) =>
-                        setQuery({ by: chosen ?? '', beside: target.checked ? label : '' })
-                      }
-                    />
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <PlainTable
+        rows={answers}
+        idOf={({ label }) => label}
+        columns={[
+          [
+            'Organisation',
+            ({ label }) => (
+              <label>
+                <input
+                  type="radio"
+                  name="organisation"
+                  checked={label === chosen}
+                  onChange={() => setQuery({ by: label, beside: beside === label ? '' : (beside ?? '') })}
+                />{' '}
+                {label}
+              </label>
+            ),
+          ],
+          [
+            'Answer',
+            ({ answer }) => (answer === undefined ? '–' : <Text of={answer.text.slice(0, 80)} isInline />),
+            'answer',
+          ],
+          [metric, ({ score }) => <span className={goodness(score)}>{percent(score)}</span>, 'number'],
+          ['Units', ({ units }) => units.length, 'number'],
+          ['Calls', ({ usage }) => usage.calls, 'number'],
+          ['Tokens', ({ usage }) => tokens(usage.input + usage.output), 'number'],
+          ['Time', ({ durationMs }) => duration(durationMs), 'number'],
+          [
+            'Beside',
+            ({ label }) =>
+              label !== chosen && (
+                <input
+                  type="checkbox"
+                  aria-label={`Put ${label} beside`}
+                  checked={label === beside}
+                  onChange={({ target }) =>
+                    setQuery({ by: chosen ?? '', beside: target.checked ? label : '' })
+                  }
+                />
+              ),
+          ],
+        ]}
+      />
     </Card>
   )
 }
@@ -216,9 +206,7 @@ function Verdict({
           {question.expected === undefined ? 'not known' : <Text of={question.expected.text} isInline />}
         </dd>
         <dt>{question.metric}</dt>
-        <dd className={answer.score === 1 ? 'good' : answer.score === 0 ? 'bad' : ''}>
-          {percent(answer.score)}
-        </dd>
+        <dd className={goodness(answer.score)}>{percent(answer.score)}</dd>
         {Object.entries(answer.measures ?? {}).map(([name, value]) => (
           <div className="contents" key={name}>
             <dt>{name}</dt>
@@ -234,6 +222,10 @@ function Verdict({
       </dl>
     </Card>
   )
+}
+
+function goodness(score: number): string {
+  return score === 1 ? 'good' : score === 0 ? 'bad' : ''
 }
 
 function triedText({ tried }: ShownAnswer): string {

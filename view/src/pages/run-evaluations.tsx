@@ -4,7 +4,7 @@ import type { EvaluationRow } from '../../../src/view/evaluation-rows.ts'
 import { scatterPlot } from '../../../src/view/plots/scatter-plot.ts'
 import type { RunDetail } from '../../../src/view/run-detail.ts'
 import { href } from '../location.ts'
-import { type Column, DataTable } from '../parts/data-table.tsx'
+import { type Column, DataTable, numberColumn } from '../parts/data-table.tsx'
 import { Link } from '../parts/link.tsx'
 import { Card, costShown, Empty, IntervalBar, ScoreText, Simulated } from '../parts/shown.tsx'
 import { FittedPlot } from '../parts/svg-view.tsx'
@@ -96,22 +96,14 @@ export function EvaluationTable({
         value: ({ n }) => n,
         cell: ({ n, total, complete }) => (complete ? n : `${n} of ${total}`),
       },
-      {
-        id: 'tokens',
-        header: 'Tokens / question',
-        width: '92px',
-        isNumber: true,
-        value: (row) => row.tokens.total,
-        cell: (row) => tokens(row.tokens.total),
-      },
-      {
-        id: 'calls',
-        header: 'Calls / question',
-        width: '92px',
-        isNumber: true,
-        value: ({ calls }) => calls,
-        cell: ({ calls }) => calls.toFixed(1),
-      },
+      numberColumn('tokens', 'Tokens / question', '92px', (row) => row.tokens.total, tokens),
+      numberColumn(
+        'calls',
+        'Calls / question',
+        '92px',
+        ({ calls }) => calls,
+        (calls) => calls.toFixed(1),
+      ),
       {
         id: 'units',
         header: 'Units',
@@ -120,14 +112,7 @@ export function EvaluationTable({
         value: ({ units }) => units.mean,
         cell: ({ units }) => `${units.mean.toFixed(1)} (${(units.groups * 100).toFixed(0)} % groups)`,
       },
-      {
-        id: 'failed',
-        header: 'Failed',
-        width: '68px',
-        isNumber: true,
-        value: ({ failures }) => failures.unanswered,
-        cell: ({ failures }) => failures.unanswered,
-      },
+      numberColumn('failed', 'Failed', '68px', ({ failures }) => failures.unanswered, String),
       {
         id: 'cost',
         header: 'Cost',

@@ -5,6 +5,7 @@ import type { GraphsOfStage } from '../../../src/view/built-graphs.ts'
 import { graphPlot } from '../../../src/view/plots/graph-plot.ts'
 import type { RunDetail } from '../../../src/view/run-detail.ts'
 import { api } from '../api.ts'
+import { PlainTable } from '../parts/plain-table.tsx'
 import { Card, Empty } from '../parts/shown.tsx'
 import { SvgView } from '../parts/svg-view.tsx'
 
@@ -33,35 +34,38 @@ export function RunGraphs({ name, run }: { readonly name: string; readonly run: 
       </div>
       {kinds.length > 0 && (
         <Card title="By kind of question" note="on the questions that both answered; before → after training">
-          <div className="scroll">
-            <table className="plain">
-              <thead>
-                <tr>
-                  <th>Kind</th>
-                  <th className="number">Questions</th>
-                  <th className="number">Score</th>
-                  <th className="number">Tokens per question</th>
-                  <th className="number">Units</th>
-                  <th>Most common graph after training</th>
-                </tr>
-              </thead>
-              <tbody>
-                {kinds.map(({ kind, questions, before, after }) => (
-                  <tr key={kind}>
-                    <th scope="row">{kind}</th>
-                    <td className="number">{questions}</td>
-                    <td className="number">{`${percent(before.score)} → ${percent(after.score)}`}</td>
-                    <td className="number">{`${tokens(before.tokens)} → ${tokens(after.tokens)}`}</td>
-                    <td className="number">{`${before.units.toFixed(1)} → ${after.units.toFixed(1)}`}</td>
-                    <td>
-                      <SvgView of={graphPlot(after.common.units)} />
-                      <span className="note">{`${after.common.count} of ${questions}`}</span>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <PlainTable
+            rows={kinds}
+            idOf={({ kind }) => kind}
+            columns={[
+              ['Kind', ({ kind }) => kind],
+              ['Questions', ({ questions }) => questions, 'number'],
+              [
+                'Score',
+                ({ before, after }) => `${percent(before.score)} → ${percent(after.score)}`,
+                'number',
+              ],
+              [
+                'Tokens per question',
+                ({ before, after }) => `${tokens(before.tokens)} → ${tokens(after.tokens)}`,
+                'number',
+              ],
+              [
+                'Units',
+                ({ before, after }) => `${before.units.toFixed(1)} → ${after.units.toFixed(1)}`,
+                'number',
+              ],
+              [
+                'Most common graph after training',
+                ({ questions, after: { common } }) => (
+                  <>
+                    <SvgView of={graphPlot(common.units)} />
+                    <span className="note">{`${common.count} of ${questions}`}</span>
+                  </>
+                ),
+              ],
+            ]}
+          />
         </Card>
       )}
     </>

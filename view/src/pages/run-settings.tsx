@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react'
 import { tokens } from '../../../src/cli/display/numbers.ts'
 import type { RunDetail } from '../../../src/view/run-detail.ts'
+import { PlainTable } from '../parts/plain-table.tsx'
 import { Card } from '../parts/shown.tsx'
 
 export function RunSettings({ name, run }: { readonly name: string; readonly run: RunDetail }): ReactNode {
@@ -39,57 +40,36 @@ export function RunSettings({ name, run }: { readonly name: string; readonly run
             {isWhole ? 'Only those that differ' : `All ${settings.length}`}
           </button>
         </p>
-        <div className="scroll">
-          <table className="plain">
-            <thead>
-              <tr>
-                <th>Setting</th>
-                <th className="number">Value</th>
-                <th className="number">Paper</th>
-                <th>Meaning</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map(({ name: setting, description, value, differs, paper }) => (
-                <tr key={setting}>
-                  <th scope="row">
-                    <code>{setting}</code>
-                  </th>
-                  <td className="number">{shown(value)}</td>
-                  <td className="number soft">{differs ? shown(paper) : 'the same'}</td>
-                  <td className="soft">{description}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <PlainTable
+          rows={rows}
+          idOf={(setting) => setting.name}
+          columns={[
+            ['Setting', (setting) => <code>{setting.name}</code>],
+            ['Value', ({ value }) => shown(value), 'number'],
+            ['Paper', ({ differs, paper }) => (differs ? shown(paper) : 'the same'), 'number soft'],
+            ['Meaning', ({ description }) => description, 'soft'],
+          ]}
+        />
       </Card>
       <Card title="Files" note="docs/training.md explains them">
-        <div className="scroll">
-          <table className="plain">
-            <thead>
-              <tr>
-                <th>File</th>
-                <th className="number">Bytes</th>
-              </tr>
-            </thead>
-            <tbody>
-              {files.map(({ path, bytes }) => (
-                <tr key={path}>
-                  <td>
-                    <a
-                      href={`/api/runs/${encodeURIComponent(name)}/file?${new URLSearchParams({ path })}`}
-                      download
-                    >
-                      {path}
-                    </a>
-                  </td>
-                  <td className="number soft">{tokens(bytes)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <PlainTable
+          rows={files}
+          idOf={({ path }) => path}
+          columns={[
+            [
+              'File',
+              ({ path }) => (
+                <a
+                  href={`/api/runs/${encodeURIComponent(name)}/file?${new URLSearchParams({ path })}`}
+                  download
+                >
+                  {path}
+                </a>
+              ),
+            ],
+            ['Bytes', ({ bytes }) => tokens(bytes), 'number soft'],
+          ]}
+        />
       </Card>
     </>
   )

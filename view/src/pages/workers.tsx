@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { duration, rate, tokens } from '../../../src/cli/display/numbers.ts'
 import type { WorkOverview } from '../../../src/workers/overview.ts'
 import { api } from '../api.ts'
-import { type Column, DataTable } from '../parts/data-table.tsx'
+import { type Column, DataTable, numberColumn } from '../parts/data-table.tsx'
 import { Card, Empty, Loading, Problem, Tile } from '../parts/shown.tsx'
 import { visible } from '../text.ts'
 
@@ -109,13 +109,14 @@ const workerColumns: readonly Column<WorkerRow>[] = [
     width: 'minmax(160px, 3fr)',
     cell: ({ runs }) => visible(runs.map(({ run, running }) => `${run} (${running})`).join(', ')) || '–',
   },
-  count('running', 'Under way', ({ running }) => running, tokens),
-  count('done', 'Done', ({ done }) => done, tokens),
-  count('rate', 'Speed', (worker) => worker.rate, rate),
-  count('calls', 'Max calls', ({ calls }) => calls, String),
-  count(
+  numberColumn('running', 'Under way', '110px', ({ running }) => running, tokens),
+  numberColumn('done', 'Done', '110px', ({ done }) => done, tokens),
+  numberColumn('rate', 'Speed', '110px', (worker) => worker.rate, rate),
+  numberColumn('calls', 'Max calls', '110px', ({ calls }) => calls, String),
+  numberColumn(
     'seconds',
     'Up for',
+    '110px',
     ({ seconds }) => seconds,
     (seconds) => duration(seconds * 1000),
   ),
@@ -129,8 +130,8 @@ const queueColumns: readonly Column<QueuedRun>[] = [
     value: ({ run }) => run,
     cell: ({ run }) => visible(run),
   },
-  count('waiting', 'Waiting', ({ waiting }) => waiting, tokens),
-  count('running', 'Under way', ({ running }) => running, tokens),
+  numberColumn('waiting', 'Waiting', '110px', ({ waiting }) => waiting, tokens),
+  numberColumn('running', 'Under way', '110px', ({ running }) => running, tokens),
 ]
 
 const modelColumns: readonly Column<CalledModel>[] = [
@@ -141,31 +142,20 @@ const modelColumns: readonly Column<CalledModel>[] = [
     value: ({ model }) => model,
     cell: ({ model }) => visible(model),
   },
-  count(
+  numberColumn(
     'calls',
     'Calls/min',
+    '110px',
     ({ callsPerMinute }) => callsPerMinute,
     (value) => tokens(Math.round(value)),
   ),
-  count('limit', 'Limit/min', ({ requestsPerMinute }) => requestsPerMinute, tokens),
-  count('tokens', 'Tokens/min', ({ tokensPerMinute }) => tokensPerMinute, tokens),
-  count(
+  numberColumn('limit', 'Limit/min', '110px', ({ requestsPerMinute }) => requestsPerMinute, tokens),
+  numberColumn('tokens', 'Tokens/min', '110px', ({ tokensPerMinute }) => tokensPerMinute, tokens),
+  numberColumn(
     'learned',
     'Learned/min',
+    '110px',
     ({ learnedPerMinute }) => learnedPerMinute,
     (value) => tokens(Math.round(value)),
   ),
 ]
-
-function count<Row>(
-  id: string,
-  header: string,
-  read: (row: Row) => number | null,
-  format: (value: number) => string,
-): Column<Row> {
-  const cell = (row: Row) => {
-    const value = read(row)
-    return value === null ? '–' : format(value)
-  }
-  return { id, header, width: '110px', value: read, cell, isNumber: true }
-}

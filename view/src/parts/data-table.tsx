@@ -20,6 +20,21 @@ export interface Column<Row> {
   readonly isNumber?: boolean
 }
 
+/** A column of numbers; null and undefined are shown as a dash. */
+export function numberColumn<Row>(
+  id: string,
+  header: string,
+  width: string,
+  value: (row: Row) => number | null | undefined,
+  format: (value: number) => string,
+): Column<Row> {
+  const cell = (row: Row) => {
+    const read = value(row)
+    return read === null || read === undefined ? '–' : format(read)
+  }
+  return { id, header, width, value, cell, isNumber: true }
+}
+
 interface Shown<Row> {
   /** The table's name for screen readers. */
   readonly label: string
