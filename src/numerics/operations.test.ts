@@ -1,52 +1,31 @@
 import { expect, test } from 'vitest'
 import { digamma, logGamma } from './gamma.ts'
 import { nuclearNorm } from './nuclear-norm.ts'
-import {
-  addTensors,
-  affine,
-  bernoulliLogs,
-  beside,
-  dots,
-  expOf,
-  logGammaOf,
-  logSoftmaxRows,
-  minMax,
-  mixRows,
-  multiplyTensors,
-  probabilityLogs,
-  relu,
-  rowProducts,
-  rowsAt,
-  sigmoidOf,
-  square,
-  unitRows,
-  weightedSum,
-} from './operations.ts'
+import { Operations } from './operations.ts'
 import { deriveRandom } from './random.ts'
 import { Tape } from './tape.ts'
 import { type Tensor, Workspace } from './workspace.ts'
 
-type Operation = (tape: Tape, a: Tensor, b: Tensor) => Tensor
+type Operation = (on: Operations, a: Tensor, b: Tensor) => Tensor
 
 const operations: Readonly<Record<string, Operation>> = {
-  sigmoid: (tape, a) => sigmoidOf(tape, a),
-  relu: (tape, a) => relu(tape, a),
-  exp: (tape, a) => expOf(tape, a),
-  square: (tape, a) => square(tape, a),
-  affine: (tape, a) => affine(tape, a, -2.5, 0.5),
-  'log gamma': (tape, a) => logGammaOf(tape, affine(tape, square(tape, a), 1, 0.3)),
-  bernoulli: (tape, a) => bernoulliLogs(tape, a, [1, 0, 1, 1, 0, 0]),
-  probability: (tape, a) => probabilityLogs(tape, sigmoidOf(tape, a), [1, 0, 1, 1, 0, 0]),
-  add: addTensors,
-  'add one entry': (tape, a, b) => addTensors(tape, a, weightedSum(tape, [b, 0.7])),
-  multiply: multiplyTensors,
-  'multiply by one entry': (tape, a, b) => multiplyTensors(tape, weightedSum(tape, [b, 0.7]), a),
-  'multiply by itself': (tape, a) => multiplyTensors(tape, a, a),
-  beside,
-  'rows at': (tape, a) => rowsAt(tape, a, [1, 1, 0]),
-  'mix rows': (tape, a) =>
-    mixRows(
-      tape,
+  sigmoid: (on, a) => on.sigmoid(a),
+  relu: (on, a) => on.relu(a),
+  exp: (on, a) => on.exp(a),
+  square: (on, a) => on.square(a),
+  affine: (on, a) => on.affine(a, -2.5, 0.5),
+  'log gamma': (on, a) => on.logGamma(on.affine(on.square(a), 1, 0.3)),
+  bernoulli: (on, a) => on.bernoulliLogs(a, [1, 0, 1, 1, 0, 0]),
+  probability: (on, a) => on.probabilityLogs(on.sigmoid(a), [1, 0, 1, 1, 0, 0]),
+  add: (on, a, b) => on.add(a, b),
+  'add one entry': (on, a, b) => on.add(a, on.weightedSum([b, 0.7])),
+  multiply: (on, a, b) => on.multiply(a, b),
+  'multiply by one entry': (on, a, b) => on.multiply(on.weightedSum([b, 0.7]), a),
+  'multiply by itself': (on, a) => on.multiply(a, a),
+  beside: (on, a, b) => on.beside(a, b),
+  'rows at': (on, a) => on.rowsAt(a, [1, 1, 0]),
+  'mix rows': (on, a) =>
+    on.mixRows(
       [
         [0.5, 2],
         [0, -1],
@@ -54,14 +33,14 @@ const operations: Readonly<Record<string, Operation>> = {
       ],
       a,
     ),
-  dots: (tape, a, b) => dots(tape, a, [0, 1, 1], b, [1, 1, 0]),
-  'dots with itself': (tape, a) => dots(tape, a, [0, 1, 0], a, [1, 1, 0]),
-  'row products': rowProducts,
-  'unit rows': unitRows,
-  'log softmax': logSoftmaxRows,
-  'min max': minMax,
-  'nuclear norm': nuclearNorm,
-  total: (tape, a, b) => weightedSum(tape, [a, 0.5], [b, -3]),
+  dots: (on, a, b) => on.dots(a, [0, 1, 1], b, [1, 1, 0]),
+  'dots with itself': (on, a) => on.dots(a, [0, 1, 0], a, [1, 1, 0]),
+  'row products': (on, a, b) => on.rowProducts(a, b),
+  'unit rows': (on, a) => on.unitRows(a),
+  'log softmax': (on, a) => on.logSoftmax(a),
+  'min max': (on, a) => on.minMax(a),
+  'nuclear norm': ({ tape }, a) => nuclearNorm(tape, a),
+  total: (on, a, b) => on.weightedSum([a, 0.5], [b, -3]),
 }
 
 test.each(Object.entries(operations))(
@@ -79,7 +58,7 @@ test.each(Object.entries(operations))(
       })
       const [a, b] = [place(0), place(6)]
       const tape = new Tape(workspace, { recording: true })
-      const result = operation(tape, a, b)
+      const result = operation(new Operations(tape), a, b)
       const size = result.rows * result.columns
       workspace.gradients(result).set(weights.slice(0, size))
       let sum = 0
@@ -99,14 +78,14 @@ test.each(Object.entries(operations))(
 
 test('values', () => {
   const workspace = new Workspace()
-  const tape = new Tape(workspace, { recording: false })
+  const on = new Operations(new Tape(workspace, { recording: false }))
   const x = workspace.constant([1, 2, 3, -4, 0, 5], 2, 3)
   const shown = (tensor: Tensor) => Array.from(workspace.values(tensor), (value) => Number(value.toFixed(4)))
-  expect(shown(minMax(tape, x))).toEqual([0.1111, 0.3333, 0.5556, -1, -0.1111, 1])
-  expect(shown(unitRows(tape, x))).toEqual([0.2673, 0.5345, 0.8018, -0.6247, 0, 0.7809])
-  expect(shown(logSoftmaxRows(tape, x))).toEqual([-2.4076, -1.4076, -0.4076, -9.0068, -5.0068, -0.0068])
-  expect(shown(beside(tape, x, x))).toEqual([1, 2, 3, 1, 2, 3, -4, 0, 5, -4, 0, 5])
-  expect(shown(bernoulliLogs(tape, x, [1, 1, 1, 0, 0, 0]))).toEqual([
+  expect(shown(on.minMax(x))).toEqual([0.1111, 0.3333, 0.5556, -1, -0.1111, 1])
+  expect(shown(on.unitRows(x))).toEqual([0.2673, 0.5345, 0.8018, -0.6247, 0, 0.7809])
+  expect(shown(on.logSoftmax(x))).toEqual([-2.4076, -1.4076, -0.4076, -9.0068, -5.0068, -0.0068])
+  expect(shown(on.beside(x, x))).toEqual([1, 2, 3, 1, 2, 3, -4, 0, 5, -4, 0, 5])
+  expect(shown(on.bernoulliLogs(x, [1, 1, 1, 0, 0, 0]))).toEqual([
     -0.3133,
     -0.1269,
     -0.0486,

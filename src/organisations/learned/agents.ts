@@ -67,6 +67,10 @@ export interface DrawnEdges {
   readonly edges: readonly Edge[]
 }
 
+export interface DrawnGraph extends DrawnEdges {
+  readonly graph: AgentGraph
+}
+
 /** Walks the pairs in their order. One that would close a cycle is passed over; the others are decided by `take`. */
 export function drawEdges(pairs: readonly Edge[], take: (pair: number) => boolean): DrawnEdges {
   const tried: number[] = []

@@ -1,16 +1,6 @@
 import { z } from 'zod'
 
 import type { AgentGraph } from '../../graph/agent-graph.ts'
-import {
-  beside,
-  expOf,
-  logSoftmaxRows,
-  mixRows,
-  probabilityLogs,
-  rowsAt,
-  sigmoidOf,
-  weightedSum,
-} from '../../numerics/operations.ts'
 import type { Random } from '../../numerics/random.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import type { LearnerMeans } from '../organisation.ts'
@@ -71,45 +61,42 @@ export async function argImitator(
     const { tape } = layers
     const out = layers.linear('node.out', states)
     const ofRoles = tape.linear(out, layers.constant(roles))
-    return logSoftmaxRows(tape, beside(tape, ofRoles, tape.linear(out, layers.weight('end'))))
+    return layers.logSoftmax(layers.beside(ofRoles, tape.linear(out, layers.weight('end'))))
   }
   /** Probabilities that a node hears an earlier one, for each state of the edge GRU. */
-  const hearing = (layers: Layers, states: Tensor) =>
-    sigmoidOf(layers.tape, layers.linear('edge.out', states))
+  const hearing = (layers: Layers, states: Tensor) => layers.sigmoid(layers.linear('edge.out', states))
   return {
     network,
     pool,
     read: (task) => questionVector(task, encoder),
     teaches: ({ score }) => score >= solvedAt,
     loss(layers, batch) {
-      const { tape } = layers
       const { choices, counts, mixed } = forcedChoices(layers, batch, pool, roles)
       const states = gruStates(layers, 'node', layers.gruInput('node', mixed), counts)
       const chosen = choices.map(({ lesson, step }) => lesson.nodes[step] ?? end)
-      const nodeParts = probabilityLogs(
-        tape,
-        expOf(tape, nodeLogs(layers, states)),
+      const nodeParts = layers.probabilityLogs(
+        layers.exp(nodeLogs(layers, states)),
         chosen.flatMap((node) => Array.from({ length: end + 1 }, (_, entry) => entry === node)),
       )
       const nodeWeights = choices.map(
         ({ lesson }) => -weights.node / (end + 1) / (lesson.nodes.length + 1) / batch.length,
       )
-      const nodeLoss = mixRows(tape, [nodeWeights], nodeParts)
+      const nodeLoss = layers.mixRows([nodeWeights], nodeParts)
       const walks = forcedWalks(choices)
-      if (walks.edges.length === 0) return weightedSum(tape, [nodeLoss, 1])
+      if (walks.edges.length === 0) return layers.weightedSum([nodeLoss, 1])
       const read = walks.edges.map(({ lesson, step, earlier }) =>
         edgeRow(lesson.nodes[earlier]!, lesson.heard[step]![earlier - 1]),
       )
-      const walked = gruStates(layers, 'edge', rowsAt(tape, edgeInputs(layers), read), walks.counts, {
-        first: rowsAt(tape, states, walks.beginnings),
+      const walked = gruStates(layers, 'edge', layers.rowsAt(edgeInputs(layers), read), walks.counts, {
+        first: layers.rowsAt(states, walks.beginnings),
       })
       const bits = walks.edges.map(({ lesson, step, earlier }) => lesson.heard[step]![earlier]!)
       const edgeWeights = walks.edges.map(({ lesson: { nodes } }) => {
         const decided = (nodes.length * (nodes.length - 1)) / 2
         return -weights.edge / decided / batch.length
       })
-      const edgeLoss = mixRows(tape, [edgeWeights], probabilityLogs(tape, hearing(layers, walked), bits))
-      return weightedSum(tape, [nodeLoss, 1], [edgeLoss, 1])
+      const edgeLoss = layers.mixRows([edgeWeights], layers.probabilityLogs(hearing(layers, walked), bits))
+      return layers.weightedSum([nodeLoss, 1], [edgeLoss, 1])
     },
     build(question, random) {
       return network.run((layers) => {
@@ -122,7 +109,7 @@ export async function argImitator(
         const heard: boolean[][] = []
         while (nodes.length < maxNodes) {
           if (nodes.length > 0)
-            history = layers.gruOn('history', rowsAt(tape, ofHistory, [nodes.at(-1)!]), history)
+            history = layers.gruOn('history', layers.rowsAt(ofHistory, [nodes.at(-1)!]), history)
           state = layers.gru('node', fused(layers, history, task), state)
           const logs = layers.values(nodeLogs(layers, state))
           const node = drawEntry(logs, random, nodes.length < minNodes ? new Set([end]) : undefined)
@@ -130,7 +117,7 @@ export async function argImitator(
           const bits: boolean[] = []
           let walk = state
           for (const earlier of nodes) {
-            walk = layers.gruOn('edge', rowsAt(tape, ofEdges, [edgeRow(earlier, bits.at(-1))]), walk)
+            walk = layers.gruOn('edge', layers.rowsAt(ofEdges, [edgeRow(earlier, bits.at(-1))]), walk)
             const fits = library.space.compatible(pool[earlier]!.role, pool[node]!.role)
             bits.push(random.uniform() < layers.values(hearing(layers, walk))[0]! && fits)
           }

@@ -1,11 +1,6 @@
-import type { AgentGraph } from '../../graph/agent-graph.ts'
 import type { AgentCount } from '../agents.ts'
 import type { LearnerMeans } from '../organisation.ts'
-import { agentsOf, type DrawnEdges, drawEdges, graphOf, legalPairs, roleVectors } from './agents.ts'
-
-export interface DrawnDesign extends DrawnEdges {
-  readonly graph: AgentGraph
-}
+import { agentsOf, type DrawnGraph, drawEdges, graphOf, legalPairs, roleVectors } from './agents.ts'
 
 /** What both variants of G-Designer share: agents with features, pairs, and the graph of a decision about them. */
 export async function designSpace(means: LearnerMeans, count: AgentCount) {
@@ -20,7 +15,7 @@ export async function designSpace(means: LearnerMeans, count: AgentCount) {
     features: (question: ArrayLike<number>) =>
       agents.map(({ role }) => [...roles[role]!, ...Array.from(question)]),
     /** Walks the pairs, with these probabilities. */
-    decide(probabilities: ArrayLike<number>, uniform: () => number): DrawnDesign {
+    decide(probabilities: ArrayLike<number>, uniform: () => number): DrawnGraph {
       const drawn = drawEdges(pairs, (pair) => uniform() < probabilities[pair]!)
       return { ...drawn, graph: graphOf(agents, drawn.edges, 'summarizer-of-all') }
     },

@@ -1,26 +1,11 @@
 import { z } from 'zod'
 import { taskEmbedding } from '../../encoder/query-embedding.ts'
-import type { AgentGraph } from '../../graph/agent-graph.ts'
-import {
-  addTensors,
-  affine,
-  dots,
-  expOf,
-  logSoftmaxRows,
-  mixRows,
-  multiplyTensors,
-  probabilityLogs,
-  relu,
-  rowsAt,
-  sigmoidOf,
-  weightedSum,
-} from '../../numerics/operations.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import { agentCount } from '../agents.ts'
 import type { LearnerMeans } from '../organisation.ts'
 import {
   agentsOf,
-  type DrawnEdges,
+  type DrawnGraph,
   drawEdges,
   type Edge,
   graphOf,
@@ -50,15 +35,11 @@ interface EibQuestion {
   readonly agents: readonly Float32Array[]
 }
 
-interface DrawnMask extends DrawnEdges {
-  readonly graph: AgentGraph
-}
-
 /** Two views of the agents, joined all with all and as a chain; a gate by the question mixes their masks of edges. */
 export function eibSampler(
   means: LearnerMeans,
   { agents: given, rounds, hidden, learningRate }: z.output<typeof options>,
-): GraphSampler<EibQuestion, DrawnMask> {
+): GraphSampler<EibQuestion, DrawnGraph> {
   const { library, encoder, seed } = means
   const agents = agentsOf(means, given)
   const count = agents.length
@@ -80,26 +61,23 @@ export function eibSampler(
     { seed, learningRate },
   )
   const mask = (layers: Layers, view: keyof typeof views, x: Tensor): Tensor => {
-    const { tape } = layers
-    const layer = (name: string, from: Tensor) => mixRows(tape, views[view], layers.linear(name, from))
-    const latent = layer(`${view}.1`, relu(tape, layer(`${view}.0`, x)))
+    const layer = (name: string, from: Tensor) => layers.mixRows(views[view], layers.linear(name, from))
+    const latent = layer(`${view}.1`, layers.relu(layer(`${view}.0`, x)))
     const ends = (end: 0 | 1) => pairs.map((pair) => pair[end])
-    return sigmoidOf(tape, dots(tape, latent, ends(0), latent, ends(1)))
+    return layers.sigmoid(layers.dots(latent, ends(0), latent, ends(1)))
   }
   /** αM_d + (1 − α)M_s of the pairs. */
   const probabilities = (layers: Layers, read: EibQuestion): Tensor => {
-    const { tape } = layers
     const x = layers.constant(read.agents)
     const scores = layers.linear(
       'gate.1',
-      relu(tape, layers.linear('gate.0', layers.constant([read.question]))),
+      layers.relu(layers.linear('gate.0', layers.constant([read.question]))),
     )
-    const gate = expOf(tape, logSoftmaxRows(tape, scores))
-    const alpha = rowsAt(tape, { ...gate, rows: 2, columns: 1, stride: 1 }, [0])
-    return addTensors(
-      tape,
-      multiplyTensors(tape, alpha, mask(layers, 'full', x)),
-      multiplyTensors(tape, affine(tape, alpha, -1, 1), mask(layers, 'chain', x)),
+    const gate = layers.exp(layers.logSoftmax(scores))
+    const alpha = layers.rowsAt({ ...gate, rows: 2, columns: 1, stride: 1 }, [0])
+    return layers.add(
+      layers.multiply(alpha, mask(layers, 'full', x)),
+      layers.multiply(layers.affine(alpha, -1, 1), mask(layers, 'chain', x)),
     )
   }
   return {
@@ -118,12 +96,10 @@ export function eibSampler(
       return { ...drawn, graph: graphOf(agents, drawn.edges, 'summarizer', rounds) }
     },
     loss(layers, batch) {
-      const { tape } = layers
-      return weightedSum(
-        tape,
+      return layers.weightedSum(
         ...batch.map(({ question, drawn: { tried, chosen }, utility }) => {
-          const decided = rowsAt(tape, probabilities(layers, question), tried)
-          return [probabilityLogs(tape, decided, chosen), -utility / batch.length] as const
+          const decided = layers.rowsAt(probabilities(layers, question), tried)
+          return [layers.probabilityLogs(decided, chosen), -utility / batch.length] as const
         }),
       )
     },

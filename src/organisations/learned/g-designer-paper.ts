@@ -1,34 +1,20 @@
 import { nuclearNorm } from '../../numerics/nuclear-norm.ts'
-import {
-  addTensors,
-  affine,
-  bernoulliLogs,
-  beside,
-  expOf,
-  mixRows,
-  multiplyTensors,
-  relu,
-  rowsAt,
-  sigmoidOf,
-  square,
-  weightedSum,
-} from '../../numerics/operations.ts'
-import type { Random } from '../../numerics/random.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import type { AgentCount } from '../agents.ts'
 import type { LearnerMeans } from '../organisation.ts'
-import { type Edge, questionVector } from './agents.ts'
-import { type DrawnDesign, designSpace } from './design-space.ts'
+import { type DrawnGraph, type Edge, questionVector } from './agents.ts'
+import { designSpace } from './design-space.ts'
 import { type Layers, linearShapes, Network } from './network.ts'
 import type { GraphSampler } from './policy-gradient.ts'
 import { convolutionWeights, pathEdges } from './propagation.ts'
+import { drawNoise } from './variational.ts'
 
 /** Entries of a latent vector, as in the released code. */
 const latent = 16
 /** Weights that the paper does not state. */
 const weights = { divergence: 0.01, anchor: 0.1, sparsity: 0.01 } as const
 
-interface DrawnVariation extends DrawnDesign {
+interface DrawnVariation extends DrawnGraph {
   /** What its latents were drawn with, so that the update sees the same. */
   readonly noise: readonly number[][]
 }
@@ -58,32 +44,30 @@ export async function variationalDesigner(
     { seed, learningRate },
   )
   const layer = (layers: Layers, name: string, x: Tensor) =>
-    mixRows(layers.tape, convolution, layers.linear(name, x))
+    layers.mixRows(convolution, layers.linear(name, x))
   const decode = (layers: Layers, question: Float32Array, noise: readonly number[][]) => {
-    const { tape } = layers
     // The task node is described by the question alone.
     const task = [...Array.from(question), ...Array.from(question)]
     const x = layers.constant([...space.features(question), task])
-    const hidden = relu(tape, layer(layers, 'gcn', x))
+    const hidden = layers.relu(layer(layers, 'gcn', x))
     const mean = layer(layers, 'mean', hidden)
     const logVariance = layer(layers, 'log_variance', hidden)
-    const deviation = expOf(tape, affine(tape, logVariance, 0.5))
-    const z = addTensors(tape, mean, multiplyTensors(tape, deviation, layers.constant(noise)))
-    const at = (places: readonly number[]) => rowsAt(tape, z, places)
-    const ends = beside(
-      tape,
+    const deviation = layers.exp(layers.affine(logVariance, 0.5))
+    const z = layers.add(mean, layers.multiply(deviation, layers.constant(noise)))
+    const at = (places: readonly number[]) => layers.rowsAt(z, places)
+    const ends = layers.beside(
       at(space.pairs.map(([from]) => from)),
       at(space.pairs.map(([, to]) => to)),
       at(space.pairs.map(() => count)),
     )
-    const logits = layers.linear('decoder.1', relu(tape, layers.linear('decoder.0', ends)))
+    const logits = layers.linear('decoder.1', layers.relu(layers.linear('decoder.0', ends)))
     return { logits, mean, logVariance }
   }
   return {
     network,
     read: (task) => questionVector(task, encoder),
     draw(question, random) {
-      const noise = drawNoise(count + 1, random)
+      const noise = drawNoise(count + 1, latent, random)
       const values = network.run((layers) => layers.values(decode(layers, question, noise).logits))
       const probabilities = values.map((value) => 1 / (1 + Math.exp(-value)))
       return { ...space.decide(probabilities, () => random.uniform()), noise }
@@ -92,30 +76,31 @@ export async function variationalDesigner(
       const { tape } = layers
       const terms = batch.flatMap(({ question, drawn: { tried, chosen, noise }, utility }) => {
         const { logits, mean, logVariance } = decode(layers, question, noise)
-        const probabilities = sigmoidOf(tape, logits)
+        const probabilities = layers.sigmoid(logits)
         const anchor = space.pairs.map(([from, to]) => [to === from + 1 ? -1 : 0])
-        const offAnchor = addTensors(tape, probabilities, layers.constant(anchor))
+        const offAnchor = layers.add(probabilities, layers.constant(anchor))
         // The edges' probabilities as a matrix; what is no pair is 0.
         const placed = Array.from({ length: count * count }, (_, entry) =>
           space.pairs.map(([from, to]) => (from * count + to === entry ? 1 : 0)),
         )
-        const matrix = { ...mixRows(tape, placed, probabilities), rows: count, columns: count, stride: count }
+        const matrix = {
+          ...layers.mixRows(placed, probabilities),
+          rows: count,
+          columns: count,
+          stride: count,
+        }
         const normal = logVariance.rows
         return [
-          [bernoulliLogs(tape, rowsAt(tape, logits, tried), chosen), -utility],
+          [layers.bernoulliLogs(layers.rowsAt(logits, tried), chosen), -utility],
           // KL(N(μ, σ²) ‖ N(0, 1)) = ½ Σ (μ² + σ² − ln σ² − 1), per node.
-          [square(tape, mean), weights.divergence / 2 / normal],
-          [expOf(tape, logVariance), weights.divergence / 2 / normal],
+          [layers.square(mean), weights.divergence / 2 / normal],
+          [layers.exp(logVariance), weights.divergence / 2 / normal],
           [logVariance, -weights.divergence / 2 / normal],
-          [square(tape, offAnchor), weights.anchor / 2],
+          [layers.square(offAnchor), weights.anchor / 2],
           [nuclearNorm(tape, matrix), weights.sparsity],
         ] as const
       })
-      return weightedSum(tape, ...terms.map(([x, factor]) => [x, factor / batch.length] as const))
+      return layers.weightedSum(...terms.map(([x, factor]) => [x, factor / batch.length] as const))
     },
   }
-}
-
-function drawNoise(rows: number, random: Random): number[][] {
-  return Array.from({ length: rows }, () => Array.from({ length: latent }, () => random.normal()))
 }

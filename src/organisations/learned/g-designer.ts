@@ -1,20 +1,10 @@
 import { z } from 'zod'
-import {
-  bernoulliLogs,
-  logSoftmaxRows,
-  minMax,
-  mixRows,
-  relu,
-  rowProducts,
-  rowsAt,
-  weightedSum,
-} from '../../numerics/operations.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import { agentCount } from '../agents.ts'
 import type { LearnerMeans } from '../organisation.ts'
-import { questionVector } from './agents.ts'
+import { type DrawnGraph, questionVector } from './agents.ts'
 import { defineLearner } from './define-learner.ts'
-import { type DrawnDesign, designSpace } from './design-space.ts'
+import { designSpace } from './design-space.ts'
 import { variationalDesigner } from './g-designer-paper.ts'
 import { type Layers, linearShapes, Network } from './network.ts'
 import { type GraphSampler, policyGradient } from './policy-gradient.ts'
@@ -37,7 +27,7 @@ const options = z.object({
 export async function releasedDesigner(
   means: LearnerMeans,
   { agents, learningRate }: Pick<z.output<typeof options>, 'agents' | 'learningRate'>,
-): Promise<GraphSampler<Float32Array, DrawnDesign>> {
+): Promise<GraphSampler<Float32Array, DrawnGraph>> {
   const { encoder, seed } = means
   const space = await designSpace(means, agents)
   const count = space.agents.length
@@ -57,14 +47,13 @@ export async function releasedDesigner(
     const convolution = (name: string, x: Tensor) =>
       tape.bias(
         layers.weight(`${name}.bias`),
-        mixRows(tape, weights, tape.linear(x, layers.weight(`${name}.weight`))),
+        layers.mixRows(weights, tape.linear(x, layers.weight(`${name}.weight`))),
       )
-    const hidden = relu(tape, convolution('gcn.0', layers.constant(space.features(question))))
-    const encoded = logSoftmaxRows(tape, convolution('gcn.1', hidden))
-    const z = layers.linear('mlp.1', relu(tape, layers.linear('mlp.0', encoded)))
-    const scores = { ...minMax(tape, rowProducts(tape, z, z)), rows: count * count, columns: 1, stride: 1 }
-    return rowsAt(
-      tape,
+    const hidden = layers.relu(convolution('gcn.0', layers.constant(space.features(question))))
+    const encoded = layers.logSoftmax(convolution('gcn.1', hidden))
+    const z = layers.linear('mlp.1', layers.relu(layers.linear('mlp.0', encoded)))
+    const scores = { ...layers.minMax(layers.rowProducts(z, z)), rows: count * count, columns: 1, stride: 1 }
+    return layers.rowsAt(
       scores,
       space.pairs.map(([from, to]) => from * count + to),
     )
@@ -78,12 +67,10 @@ export async function releasedDesigner(
       return space.decide(probabilities, () => random.uniform())
     },
     loss(layers, batch) {
-      const { tape } = layers
-      return weightedSum(
-        tape,
+      return layers.weightedSum(
         ...batch.map(({ question, drawn: { tried, chosen }, utility }) => {
-          const decided = rowsAt(tape, logits(layers, question), tried)
-          return [bernoulliLogs(tape, decided, chosen), -utility / batch.length] as const
+          const decided = layers.rowsAt(logits(layers, question), tried)
+          return [layers.bernoulliLogs(decided, chosen), -utility / batch.length] as const
         }),
       )
     },

@@ -1,17 +1,4 @@
 import { z } from 'zod'
-import {
-  addTensors,
-  affine,
-  bernoulliLogs,
-  beside,
-  expOf,
-  logSoftmaxRows,
-  multiplyTensors,
-  relu,
-  rowsAt,
-  square,
-  weightedSum,
-} from '../../numerics/operations.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import { Problem } from '../../problem.ts'
 import type { LearnerMeans } from '../organisation.ts'
@@ -77,11 +64,11 @@ export async function goAgentImitator(
   const groupLogs = (layers: Layers, states: Tensor): Tensor => {
     const { tape } = layers
     const ofGroups = tape.linear(states, layers.constant(groups))
-    return logSoftmaxRows(tape, beside(tape, ofGroups, tape.linear(states, layers.weight('end'))))
+    return layers.logSoftmax(layers.beside(ofGroups, tape.linear(states, layers.weight('end'))))
   }
   const edgeInputs = (layers: Layers, earlier: Tensor, newest: Tensor, tasks: Tensor) => {
-    const joined = layers.linear('edge.0', beside(layers.tape, earlier, newest, tasks))
-    return layers.gruInput('edge.gru', layers.linear('edge.1', relu(layers.tape, joined)))
+    const joined = layers.linear('edge.0', layers.beside(earlier, newest, tasks))
+    return layers.gruInput('edge.gru', layers.linear('edge.1', layers.relu(joined)))
   }
   /** Rows c drawn from q(c | state), and how far they all are from p(c | question) together; `owners` are the rows' questions. */
   const bottleneck = (
@@ -92,21 +79,19 @@ export async function goAgentImitator(
     owners: readonly number[],
     noise: readonly ArrayLike<number>[],
   ) => {
-    const { tape } = layers
     const mean = layers.linear(`${name}.mean`, x)
     const logVariance = layers.linear(`${name}.log_variance`, x)
-    const priorMean = rowsAt(tape, layers.linear(`${name}.prior_mean`, tasks), owners)
-    const priorLogVariance = rowsAt(tape, layers.linear(`${name}.prior_log_variance`, tasks), owners)
-    const spread = expOf(tape, affine(tape, logVariance, 0.5))
-    const c = addTensors(tape, mean, multiplyTensors(tape, spread, layers.constant(noise)))
+    const priorMean = layers.rowsAt(layers.linear(`${name}.prior_mean`, tasks), owners)
+    const priorLogVariance = layers.rowsAt(layers.linear(`${name}.prior_log_variance`, tasks), owners)
+    const spread = layers.exp(layers.affine(logVariance, 0.5))
+    const c = layers.add(mean, layers.multiply(spread, layers.constant(noise)))
     // KL(q ‖ p) = ½ Σ (ln v_p − ln v_q + (v_q + (μ_q − μ_p)²)/v_p − 1)
-    const precision = expOf(tape, affine(tape, priorLogVariance, -1))
-    const off = square(tape, addTensors(tape, mean, affine(tape, priorMean, -1)))
-    const divergence = weightedSum(
-      tape,
+    const precision = layers.exp(layers.affine(priorLogVariance, -1))
+    const off = layers.square(layers.add(mean, layers.affine(priorMean, -1)))
+    const divergence = layers.weightedSum(
       [priorLogVariance, 0.5],
       [logVariance, -0.5],
-      [multiplyTensors(tape, addTensors(tape, expOf(tape, logVariance), off), precision), 0.5],
+      [layers.multiply(layers.add(layers.exp(logVariance), off), precision), 0.5],
       [layers.constant([[1]]), -0.5 * dims * x.rows],
     )
     return { c, divergence }
@@ -117,7 +102,6 @@ export async function goAgentImitator(
     read: (task) => questionVector(task, encoder),
     teaches: ({ score }) => score >= solvedAt,
     loss(layers, batch, random, epoch) {
-      const { tape } = layers
       const warmth = Math.min(1, epoch / warmUp)
       // Noise is drawn lesson by lesson and state by state: a group's, then those of its edges.
       const withNoise = batch.map((lesson) => ({
@@ -132,8 +116,7 @@ export async function goAgentImitator(
       const groupNoise = choices.map(({ lesson, step }) => lesson.noise[step]!.group)
       const group = bottleneck(layers, 'group.bottleneck', states, tasks, owners, groupNoise)
       const logs = groupLogs(layers, group.c)
-      const chosen = rowsAt(
-        tape,
+      const chosen = layers.rowsAt(
         { ...logs, rows: logs.rows * (end + 1), columns: 1, stride: 1 },
         choices.map(({ lesson, step }, row) => row * (end + 1) + (lesson.nodes[step] ?? end)),
       )
@@ -142,30 +125,27 @@ export async function goAgentImitator(
         [group.divergence, (warmth * groupWeight) / batch.length],
       ] as const
       const walks = forcedWalks(choices)
-      if (walks.edges.length === 0) return weightedSum(tape, ...groupTerms)
+      if (walks.edges.length === 0) return layers.weightedSum(...groupTerms)
       const edgeOwners = walks.edges.map(({ sequence }) => sequence)
       const inputs = edgeInputs(
         layers,
-        rowsAt(
-          tape,
+        layers.rowsAt(
           states,
           walks.edges.map(({ earlierRow }) => earlierRow),
         ),
-        rowsAt(
-          tape,
+        layers.rowsAt(
           states,
           walks.edges.map(({ row }) => row),
         ),
-        rowsAt(tape, tasks, edgeOwners),
+        layers.rowsAt(tasks, edgeOwners),
       )
       const walked = gruStates(layers, 'edge.gru', inputs, walks.counts)
       const edgeNoise = walks.edges.map(({ lesson, step, earlier }) => lesson.noise[step]!.edges[earlier]!)
       const edge = bottleneck(layers, 'edge.bottleneck', walked, tasks, edgeOwners, edgeNoise)
       const bits = walks.edges.map(({ lesson, step, earlier }) => lesson.heard[step]![earlier]!)
-      return weightedSum(
-        tape,
+      return layers.weightedSum(
         ...groupTerms,
-        [bernoulliLogs(tape, layers.linear('edge.out', edge.c), bits), -1 / batch.length],
+        [layers.bernoulliLogs(layers.linear('edge.out', edge.c), bits), -1 / batch.length],
         [edge.divergence, (warmth * edgeWeight) / batch.length],
       )
     },
@@ -180,7 +160,7 @@ export async function goAgentImitator(
         const heard: boolean[][] = []
         while (nodes.length < maxGroups) {
           if (nodes.length > 0)
-            history = layers.gruOn('history', rowsAt(tape, ofHistory, [nodes.at(-1)!]), history)
+            history = layers.gruOn('history', layers.rowsAt(ofHistory, [nodes.at(-1)!]), history)
           const state = layers.gru('group', fused(layers, history, task), states.at(-1))
           // In use a bottleneck gives its mean.
           const logs = layers.values(groupLogs(layers, layers.linear('group.bottleneck.mean', state)))

@@ -1,12 +1,10 @@
 import { z } from 'zod'
 import type { AgentGraph } from '../../graph/agent-graph.ts'
-import { bernoulliLogs, rowsAt, weightedSum } from '../../numerics/operations.ts'
-import type { Tensor } from '../../numerics/workspace.ts'
 import { agentCount } from '../agents.ts'
 import type { LearnerMeans } from '../organisation.ts'
-import { type Agent, agentsOf, type DrawnEdges, drawEdges, type Edge, graphOf, legalPairs } from './agents.ts'
+import { type Agent, agentsOf, type DrawnGraph, drawEdges, type Edge, graphOf, legalPairs } from './agents.ts'
 import { defineLearner } from './define-learner.ts'
-import { type Layers, Network } from './network.ts'
+import { Network } from './network.ts'
 import { type GraphSampler, policyGradient } from './policy-gradient.ts'
 
 const options = z.object({
@@ -20,15 +18,11 @@ const options = z.object({
   learningRate: z.number().positive().default(0.1).describe('Learning rate of Adam.'),
 })
 
-export interface DrawnSwarm extends DrawnEdges {
-  readonly graph: AgentGraph
-}
-
 /** One logit for each ordered pair of agents and for each agent's edge to the final node: one graph for all questions. */
 export function swarmSampler(
   means: LearnerMeans,
   { agents: count, learningRate }: Pick<z.output<typeof options>, 'agents' | 'learningRate'>,
-): GraphSampler<null, DrawnSwarm> {
+): GraphSampler<null, DrawnGraph> {
   const { library, seed } = means
   const agents = agentsOf(means, count)
   const final = agents.length
@@ -39,7 +33,7 @@ export function swarmSampler(
     { seed, learningRate, initial: () => 0 },
   )
   const logits = () => network.run((layers) => layers.values(layers.weight('edge_logits')))
-  const drawn = (take: (pair: number) => boolean): DrawnSwarm => {
+  const drawn = (take: (pair: number) => boolean): DrawnGraph => {
     const edges = drawEdges(pairs, take)
     return { ...edges, graph: swarmGraph(agents, edges.edges) }
   }
@@ -50,27 +44,19 @@ export function swarmSampler(
       const values = logits()
       return drawn((pair) => random.uniform() < 1 / (1 + Math.exp(-values[pair]!)))
     },
-    loss: swarmLoss,
+    /** −log p · utility, averaged over the batch, without a baseline. */
+    loss: (layers, batch) =>
+      layers.weightedSum(
+        ...batch.map(({ drawn: { tried, chosen }, utility }) => {
+          const decided = layers.rowsAt(layers.weight('edge_logits'), tried)
+          return [layers.bernoulliLogs(decided, chosen), -utility / batch.length] as const
+        }),
+      ),
     use() {
       const values = logits()
       return drawn((pair) => values[pair]! > 0).graph
     },
   }
-}
-
-/** −log p · utility, averaged over the batch, without a baseline. */
-function swarmLoss(
-  layers: Layers,
-  batch: readonly { readonly drawn: DrawnEdges; readonly utility: number }[],
-): Tensor {
-  const { tape } = layers
-  return weightedSum(
-    tape,
-    ...batch.map(({ drawn: { tried, chosen }, utility }) => {
-      const logits = rowsAt(tape, layers.weight('edge_logits'), tried)
-      return [bernoulliLogs(tape, logits, chosen), -utility / batch.length] as const
-    }),
-  )
 }
 
 /** The final node is a solver that hears those with an edge to it. What cannot reach it is not run. */

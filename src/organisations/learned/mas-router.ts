@@ -2,18 +2,6 @@ import { z } from 'zod'
 import type { AgentGraph } from '../../graph/agent-graph.ts'
 import type { Task } from '../../library/task.ts'
 import { logGamma } from '../../numerics/gamma.ts'
-import {
-  addTensors,
-  affine,
-  beside,
-  logGammaOf,
-  logSoftmaxRows,
-  rowProducts,
-  rowsAt,
-  sigmoidOf,
-  unitRows,
-  weightedSum,
-} from '../../numerics/operations.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import type { LearnerMeans } from '../organisation.ts'
 import { agentOf, questionVector, roleVectors } from './agents.ts'
@@ -122,42 +110,43 @@ export async function masRouterSampler(
     const { tape } = layers
     const query = layers.constant([question.vector])
     const logsOf = (context: Tensor, choices: Tensor, temperature: number) =>
-      logSoftmaxRows(tape, affine(tape, rowProducts(tape, context, choices), 1 / temperature))
+      layers.logSoftmax(layers.affine(layers.rowProducts(context, choices), 1 / temperature))
     const entry = (logs: Tensor, place: number) =>
-      rowsAt(tape, { ...logs, rows: logs.columns, columns: 1, stride: 1 }, [place])
+      layers.rowsAt({ ...logs, rows: logs.columns, columns: 1, stride: 1 }, [place])
 
     // (1) The class of the question.
-    const context = unitRows(tape, layers.linear('task.query', query))
-    const classRows = unitRows(tape, layers.linear('task.task', layers.constant(texts.classes)))
+    const context = layers.unitRows(layers.linear('task.query', query))
+    const classRows = layers.unitRows(layers.linear('task.task', layers.constant(texts.classes)))
     const classLog = entry(logsOf(context, classRows, temperatures.task), question.label)
 
     // (2) The mode of collaboration.
     const modeCode = autoencode(layers, 'mode.mode', layers.constant(texts.modes), noise.modes)
     const queryCode = autoencode(layers, 'mode.context', query, noise.context)
-    const modeRows = unitRows(tape, modeCode.z)
-    const modeLogs = logsOf(unitRows(tape, queryCode.z), modeRows, temperatures.mode)
+    const modeRows = layers.unitRows(modeCode.z)
+    const modeLogs = logsOf(layers.unitRows(queryCode.z), modeRows, temperatures.mode)
     const mode = given?.mode ?? choose!(layers.values(modeLogs))
-    const modeContext = rowsAt(tape, modeRows, [mode])
+    const modeContext = layers.rowsAt(modeRows, [mode])
 
     // (3) How many agents.
     const countCode = autoencode(layers, 'count.vae', query, noise.count)
-    const float = affine(
-      tape,
-      sigmoidOf(tape, layers.linear('count.fc', unitRows(tape, countCode.z))),
+    const float = layers.affine(
+      layers.sigmoid(layers.linear('count.fc', layers.unitRows(countCode.z))),
       maxAgents,
     )
     const count = Math.min(maxAgents, Math.max(1, Math.round(layers.values(float)[0]!)))
 
     // (4) Their roles, one by one.
     const roleCode = autoencode(layers, 'role.role', layers.constant(texts.roles), noise.roles)
-    const roleRows = unitRows(tape, roleCode.z)
+    const roleRows = layers.unitRows(roleCode.z)
     const roles: number[] = []
     const roleLogs: Tensor[] = []
     let history = tape.zeros(1, hidden)
     for (let agent = 0; agent < (given?.roles.length ?? count); agent += 1) {
-      if (agent > 0) history = addTensors(tape, history, rowsAt(tape, roleRows, [roles.at(-1)!]))
+      if (agent > 0) history = layers.add(history, layers.rowsAt(roleRows, [roles.at(-1)!]))
       history = layers.norm(history)
-      const state = unitRows(tape, layers.linear('role.context', beside(tape, context, modeContext, history)))
+      const state = layers.unitRows(
+        layers.linear('role.context', layers.beside(context, modeContext, history)),
+      )
       const logs = logsOf(state, roleRows, temperatures.role)
       roles.push(given?.roles[agent] ?? choose!(layers.values(logs)))
       roleLogs.push(entry(logs, roles.at(-1)!))
@@ -165,17 +154,15 @@ export async function masRouterSampler(
 
     // (5) Their models: a multinomial whose count is the float of (3).
     const modelCode = autoencode(layers, 'model.model', layers.constant(texts.models), noise.models)
-    const modelState = unitRows(
-      tape,
-      layers.linear('model.context', beside(tape, context, modeContext, history)),
+    const modelState = layers.unitRows(
+      layers.linear('model.context', layers.beside(context, modeContext, history)),
     )
-    const modelLogs = logsOf(modelState, unitRows(tape, modelCode.z), temperatures.model)
+    const modelLogs = logsOf(modelState, layers.unitRows(modelCode.z), temperatures.model)
     const chosen = given?.models ?? roles.map(() => choose!(layers.values(modelLogs)))
     const counts = texts.models.map((_, model) => chosen.filter((one) => one === model).length)
     const arrangements = -counts.reduce((sum, times) => sum + logGamma(times + 1), 0)
-    const modelLog = weightedSum(
-      tape,
-      [logGammaOf(tape, affine(tape, float, 1, 1)), 1],
+    const modelLog = layers.weightedSum(
+      [layers.logGamma(layers.affine(float, 1, 1)), 1],
       [layers.constant([[1]]), arrangements],
       ...chosen.map((model) => [entry(modelLogs, model), 1] as const),
     )
@@ -220,8 +207,7 @@ export async function masRouterSampler(
       return { graph: modeGraph(modes[mode]!.name, agents, library), mode, roles, models: chosen, noise }
     },
     loss(layers, batch) {
-      return weightedSum(
-        layers.tape,
+      return layers.weightedSum(
         ...batch.flatMap(({ question, drawn, utility }) => {
           const { classLog, logs, autoencoders } = cascade(layers, question, drawn.noise, drawn)
           return [

@@ -1,5 +1,6 @@
 import { requireFinite } from '../../learning/finite.ts'
 import { Adam, paperAdam } from '../../numerics/adam.ts'
+import { Operations } from '../../numerics/operations.ts'
 import { type Float32Parameters, Parameters, type Shapes, sizeOf } from '../../numerics/parameters.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { Tape } from '../../numerics/tape.ts'
@@ -90,13 +91,12 @@ export class Network {
 }
 
 /** The usual layers, each with the tensors of its name. */
-export class Layers {
-  readonly tape: Tape
+export class Layers extends Operations {
   readonly #parameters: Parameters
   readonly #frozen: (name: string) => boolean
 
   constructor(tape: Tape, parameters: Parameters, frozen: (name: string) => boolean = () => false) {
-    this.tape = tape
+    super(tape)
     this.#parameters = parameters
     this.#frozen = frozen
   }

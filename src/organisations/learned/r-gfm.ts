@@ -1,17 +1,5 @@
 import { z } from 'zod'
 import type { AgentGraph } from '../../graph/agent-graph.ts'
-import {
-  addTensors,
-  bernoulliLogs,
-  dots,
-  expOf,
-  logSoftmaxRows,
-  mixRows,
-  multiplyTensors,
-  relu,
-  rowsAt,
-  weightedSum,
-} from '../../numerics/operations.ts'
 import type { Random } from '../../numerics/random.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import type { LearnerMeans } from '../organisation.ts'
@@ -73,25 +61,23 @@ export async function rgfmImitator(
   )
   /** A graph's logit: its mixed encoding times the question's. */
   const logit = (layers: Layers, question: Float32Array, graph: AgentGraph): Tensor => {
-    const { tape } = layers
     const places = graph.units.map(({ role }) => library.space.indexOf(role))
     const edges = graph.units.flatMap(({ predecessors }, to) => predecessors.map((from): Edge => [from, to]))
     const weights = convolutionWeights(graph.size, edges)
     const x = layers.constant(places.map((role) => roles[role]!))
     const query = layers.constant([question])
-    const gate = expOf(tape, logSoftmaxRows(tape, layers.linear('gate', query)))
+    const gate = layers.exp(layers.logSoftmax(layers.linear('gate', query)))
     const mean = [new Array<number>(graph.size).fill(1 / graph.size)]
     const encodings = Array.from({ length: experts }, (_, expert) => {
-      const first = relu(tape, mixRows(tape, weights, layers.linear(`expert.${expert}.0`, x)))
-      const pooled = mixRows(tape, mean, mixRows(tape, weights, layers.linear(`expert.${expert}.1`, first)))
-      return multiplyTensors(
-        tape,
-        rowsAt(tape, { ...gate, rows: experts, columns: 1, stride: 1 }, [expert]),
+      const first = layers.relu(layers.mixRows(weights, layers.linear(`expert.${expert}.0`, x)))
+      const pooled = layers.mixRows(mean, layers.mixRows(weights, layers.linear(`expert.${expert}.1`, first)))
+      return layers.multiply(
+        layers.rowsAt({ ...gate, rows: experts, columns: 1, stride: 1 }, [expert]),
         pooled,
       )
     })
-    const mixed = encodings.reduce((sum, one) => addTensors(tape, sum, one))
-    return dots(tape, mixed, [0], layers.linear('question', query), [0])
+    const mixed = encodings.reduce((sum, one) => layers.add(sum, one))
+    return layers.dots(mixed, [0], layers.linear('question', query), [0])
   }
   const scores = (question: Float32Array, graphs: readonly AgentGraph[]) =>
     graphs.map((graph) => network.run((layers) => layers.values(logit(layers, question, graph))[0]!))
@@ -110,14 +96,13 @@ export async function rgfmImitator(
     read: (task) => questionVector(task, encoder),
     teaches: () => true,
     loss(layers, batch) {
-      return weightedSum(
-        layers.tape,
+      return layers.weightedSum(
         // Cross-entropy with the score: a share of right and of wrong.
         ...batch.flatMap(({ question, graph, score }) => {
           const value = logit(layers, question, graph)
           return [
-            [bernoulliLogs(layers.tape, value, [true]), -score / batch.length],
-            [bernoulliLogs(layers.tape, value, [false]), (score - 1) / batch.length],
+            [layers.bernoulliLogs(value, [true]), -score / batch.length],
+            [layers.bernoulliLogs(value, [false]), (score - 1) / batch.length],
           ] as const
         }),
       )

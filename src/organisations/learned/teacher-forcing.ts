@@ -1,5 +1,4 @@
 import type { AgentGraph } from '../../graph/agent-graph.ts'
-import { affine, blendRows, dots, relu, rowsAt, sigmoidOf } from '../../numerics/operations.ts'
 import { rowsOf, type Tensor } from '../../numerics/workspace.ts'
 import type { Agent } from './agents.ts'
 import type { Layers } from './network.ts'
@@ -55,7 +54,7 @@ export function forcedChoices<Given extends Lesson>(
   const read = written.rows.map(({ sequence, step }) => sorted[sequence]!.nodes[step]!)
   // What stands before the first choice is zero.
   const histories = tape.zeros(rows.length, vectors[0]!.length)
-  gruStates(layers, 'history', rowsAt(tape, historyInputs(layers, vectors), read), written.counts, {
+  gruStates(layers, 'history', layers.rowsAt(historyInputs(layers, vectors), read), written.counts, {
     into: rowsOf(histories, sorted.length, read.length),
   })
   const tasks = taskRows(
@@ -63,7 +62,7 @@ export function forcedChoices<Given extends Lesson>(
     sorted.map(({ question }) => question),
   )
   const owners = rows.map(({ sequence }) => sequence)
-  return { choices, counts, tasks, owners, mixed: fused(layers, histories, rowsAt(tape, tasks, owners)) }
+  return { choices, counts, tasks, owners, mixed: fused(layers, histories, layers.rowsAt(tasks, owners)) }
 }
 
 /** For each node with earlier ones, a walk over them: the rows of all walks, and where each begins. */
@@ -84,7 +83,7 @@ export function forcedWalks<Given extends Sequence>(
 }
 
 export function taskRows(layers: Layers, questions: readonly Float32Array[]): Tensor {
-  return layers.linear('task.1', relu(layers.tape, layers.linear('task.0', layers.constant(questions))))
+  return layers.linear('task.1', layers.relu(layers.linear('task.0', layers.constant(questions))))
 }
 
 /** What the history's GRU makes of each vector of the pool. */
@@ -118,8 +117,10 @@ export function gruStates(
 }
 
 /** What is written so far, and the task: x = (1 − g)h + g·t with g = σ(h·t/d), row by row. */
-export function fused({ tape }: Layers, histories: Tensor, tasks: Tensor): Tensor {
+export function fused(layers: Layers, histories: Tensor, tasks: Tensor): Tensor {
   const rows = [...Array(histories.rows).keys()]
-  const gates = sigmoidOf(tape, affine(tape, dots(tape, histories, rows, tasks, rows), 1 / histories.columns))
-  return blendRows(tape, gates, histories, tasks)
+  const gates = layers.sigmoid(
+    layers.affine(layers.dots(histories, rows, tasks, rows), 1 / histories.columns),
+  )
+  return layers.blendRows(gates, histories, tasks)
 }

@@ -1,12 +1,3 @@
-import {
-  addTensors,
-  affine,
-  expOf,
-  multiplyTensors,
-  relu,
-  square,
-  weightedSum,
-} from '../../numerics/operations.ts'
 import type { Random } from '../../numerics/random.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import { type Layers, linearShapes } from './network.ts'
@@ -33,23 +24,21 @@ export function autoencode(
   x: Tensor,
   noise: readonly ArrayLike<number>[],
 ): { readonly z: Tensor; readonly loss: Tensor } {
-  const { tape } = layers
-  const hidden = relu(tape, layers.linear(`${name}.fc1`, x))
+  const hidden = layers.relu(layers.linear(`${name}.fc1`, x))
   const mean = layers.linear(`${name}.fc21`, hidden)
   const logVariance = layers.linear(`${name}.fc22`, hidden)
-  const spread = affine(tape, expOf(tape, affine(tape, logVariance, 0.5)), deviation)
-  const z = addTensors(tape, mean, multiplyTensors(tape, spread, layers.constant(noise)))
-  const decoded = layers.linear(`${name}.fc4`, relu(tape, layers.linear(`${name}.fc3`, z)))
-  const off = addTensors(tape, decoded, affine(tape, x, -1))
+  const spread = layers.affine(layers.exp(layers.affine(logVariance, 0.5)), deviation)
+  const z = layers.add(mean, layers.multiply(spread, layers.constant(noise)))
+  const decoded = layers.linear(`${name}.fc4`, layers.relu(layers.linear(`${name}.fc3`, z)))
+  const off = layers.add(decoded, layers.affine(x, -1))
   const [entries, latents] = [x.rows * x.columns, mean.rows * mean.columns]
   // −½ · mean(1 − ln v₂ + ln v − (μ² + v)/v₂)
   const fixed = -0.5 * (1 - Math.log(variance))
-  const loss = weightedSum(
-    tape,
-    [square(tape, off), 1 / entries],
+  const loss = layers.weightedSum(
+    [layers.square(off), 1 / entries],
     [logVariance, -0.5 / latents],
-    [square(tape, mean), 0.5 / variance / latents],
-    [expOf(tape, logVariance), 0.5 / variance / latents],
+    [layers.square(mean), 0.5 / variance / latents],
+    [layers.exp(logVariance), 0.5 / variance / latents],
     [layers.constant([[1]]), fixed],
   )
   return { z, loss }
