@@ -247,7 +247,7 @@ describe('magic ask', { timeout: seconds }, () => {
       folder: join(runs, 'own'),
       settings: { hidden: 16, updates: 1, probes: 1 },
     })
-      const before = JSON.parse((await magic('ask', 'own', 'What is 2 plus 2?', '--json')).stdout)
+    const before = JSON.parse((await magic('ask', 'own', 'What is 2 plus 2?', '--json')).stdout)
     rmSync(file)
     const { code, stdout, stderr } = await magic('ask', 'own', 'What is 2 plus 2?', '--json')
     expect(stderr).toContain("Cannot open the run's questions")
