@@ -72,7 +72,7 @@ test('magic organisations NAME tells source, differences and options', { timeout
   const { stdout } = await magic('organisations', 'dylan')
   expect(stdout).toContain('SALT-NLP/DyLAN')
   expect(stdout).toContain('Differences from the source')
-  expect(stdout).toMatch(/rounds=3 +layers at most/)
+  expect(stdout).toMatch(/rounds=3 +maximum number of layers/)
   expect((await magic('organisations', 'searched')).stdout).toContain(
     'The best fixed graph found by a search',
   )

@@ -1,4 +1,4 @@
-// Both by recurrence up to 8, then Stirling's series.
+// Both use the recurrence up to 8, then Stirling's series.
 
 /** ln Γ(x) for x > 0. */
 export function logGamma(x: number): number {

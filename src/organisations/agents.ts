@@ -4,12 +4,12 @@ import type { Library } from '../library/library.ts'
 import type { Task } from '../library/task.ts'
 import type { OrganisationMeans } from './organisation.ts'
 
-/** Who an agent is, whatever it hears. */
+/** An agent without its predecessors. */
 export type Member = Pick<Unit, 'role'> & UnitMarks
 
 /**
- * What makes equal agents differ. At temperature 0 the same request gets the same reply: a number in it (`nonce`), another
- * role or a temperature above 0 does.
+ * What makes otherwise equal agents differ, since at temperature 0 equal requests get equal replies: a number in the request
+ * (`nonce`), different roles, or a temperature above 0.
  */
 export const diversity = z
   .enum(['nonce', 'roles', 'temperature'])
@@ -21,7 +21,7 @@ export type Diversity = z.output<typeof diversity>
 
 const diverseTemperature = 0.7
 
-/** So many agents, numbered from 1: equal solvers, or the library's roles in its order, cycling where it has fewer. */
+/** Agents numbered from 1: equal solvers, or the library's roles in order, repeated if there are too few. */
 export function membersOf(library: Library, count: number, how: Diversity): Member[] {
   return Array.from({ length: count }, (_, place) => {
     const agent = place + 1
@@ -32,12 +32,12 @@ export function membersOf(library: Library, count: number, how: Diversity): Memb
   })
 }
 
-/** Roles that one agent can play, in library order. */
+/** Roles that a single agent can play, in library order. */
 export function atomicRoles(library: Library): string[] {
   return library.roles.filter(({ atomic }) => atomic !== undefined).map(({ id }) => id)
 }
 
-/** Agents over rounds: each hears itself and its neighbours of the round before, nobody of its own round. */
+/** Agents over several rounds. Each hears itself and its neighbours from the previous round, and nobody from its own. */
 export function unrolled(
   members: readonly Member[],
   rounds: number,
@@ -58,13 +58,13 @@ export function unrolled(
 const codeProfiles = ['humaneval', 'livecodebench']
 const knowledgeProfiles = ['mmlu_pro', 'strategyqa']
 
-/** As many agents as G-Designer's code takes: 4, but 5 for programs and 6 for knowledge and common sense. */
+/** The number of agents in G-Designer's code: 4, but 5 for programs and 6 for knowledge and common sense. */
 export function usualAgents({ profile }: Pick<OrganisationMeans, 'profile'>, task?: Task): number {
   if (codeProfiles.includes(profile.id) || task?.program !== undefined) return 5
   return knowledgeProfiles.includes(profile.id) ? 6 : 4
 }
 
-/** A whole number of agents, or as many as are usual for the questions. */
+/** A number of agents, or the usual number for the kind of question. */
 export const agentCount = z.union([z.literal('usual'), z.int().min(1).max(64)])
 
 export type AgentCount = z.output<typeof agentCount>

@@ -18,13 +18,13 @@ const options = z.object({
     .min(1)
     .max(32)
     .optional()
-    .describe('turns of the assistant (3), or of the group (one for each role)'),
-  agents: z.int().min(1).max(16).optional().describe('roles of the group: by default all of the library'),
+    .describe('turns of the assistant (default 3) or of the group (default: one per role)'),
+  agents: z.int().min(1).max(16).optional().describe('roles in the group; default: all in the library'),
 })
 
 type Settings = z.output<typeof options>
 
-/** The paper names no configuration, so there are three; the whole conversation goes to each speaker. */
+/** The paper names no configuration, so we offer three. Each speaker sees the whole conversation. */
 export const autogen = defineOrganisation({
   name: 'autogen',
   category: 'established',
@@ -44,7 +44,7 @@ export const autogen = defineOrganisation({
   },
 })
 
-/** Assistant and critic by turns. The critic's stop word or the last turn ends it; the assistant's last answer counts. */
+/** Assistant and critic take turns until the critic's stop word or the last turn. The assistant's last answer counts. */
 async function twoAgents(context: DriveContext, { turns = 3 }: Settings) {
   const said: Said[] = []
   for (let turn = 1; ; turn += 1) {
@@ -69,7 +69,7 @@ async function groupChat(context: DriveContext, { preset, turns }: Settings, rol
   return said.length === 0 ? undefined : answerOf(said.at(-1)!)
 }
 
-/** One call picks who speaks; where its choice cannot be read, that is noted and the next in turn speaks. */
+/** One call picks the next speaker. If its choice cannot be read, that is recorded and the next in order speaks. */
 async function nextSpeaker(
   context: DriveContext,
   roles: readonly string[],

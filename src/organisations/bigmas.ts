@@ -5,14 +5,9 @@ import { prompt } from '../library/prompt.ts'
 import { defineOrganisation } from './organisation.ts'
 
 const options = z.object({
-  nodes: z.int().min(1).max(12).default(6).describe('nodes of a design at most'),
-  steps: z.int().min(1).max(50).default(10).describe('node turns at most'),
-  corrections: z
-    .int()
-    .min(0)
-    .max(5)
-    .default(2)
-    .describe('times that a node may correct a write that is refused'),
+  nodes: z.int().min(1).max(12).default(6).describe('maximum number of nodes'),
+  steps: z.int().min(1).max(50).default(10).describe('maximum number of node turns'),
+  corrections: z.int().min(0).max(5).default(2).describe('how often a node may correct a rejected write'),
 })
 
 type Settings = z.output<typeof options>
@@ -25,9 +20,9 @@ export const bigmas = defineOrganisation({
   fidelity: 'paper',
   source: 'BIGMAS, method section; no code is public.',
   differences: [
-    'Prompts and limits are ours; where none is stated we take 6 nodes, 10 steps and 2 corrections.',
-    'The question is the read-only context: it is in every request. A node sees the fields that its contract names, the orchestrator everything.',
-    'A design that cannot be read after one repair leaves the question unanswered.',
+    'Prompts are ours, and so are the limits where none is stated: 6 nodes, 10 steps, 2 corrections.',
+    'The question is the read-only context and part of every request. A node sees the fields that its contract names; the orchestrator sees everything.',
+    'If a design cannot be read after one repair, the question stays unanswered.',
   ],
   options,
   drive: (_, settings) => async (context) => {
@@ -51,7 +46,7 @@ const designReply = z
     edges: z.array(z.tuple([z.string(), z.string()])),
     source: z.string(),
     sink: z.string(),
-    /** Template of the workspace's `work`. */
+    /** The initial `work` of the workspace. */
     work: z.record(z.string(), z.json()),
     contract: z.record(z.string(), z.object({ reads: z.array(z.string()), writes: z.array(z.string()) })),
   })
@@ -89,7 +84,7 @@ async function designed(context: DriveContext, { nodes: most }: Settings): Promi
   return value
 }
 
-/** `context` is read-only, `work` is the nodes', `system` is the runtime's history, `answer` ends it. */
+/** `context` is read-only, nodes write `work`, `system` is the history, and writing `answer` ends the run. */
 class Workspace {
   readonly work: Record<string, JsonValue>
   readonly system: { readonly history: JsonValue[] } = { history: [] }
@@ -99,7 +94,7 @@ class Workspace {
     this.work = { ...work } as Record<string, JsonValue>
   }
 
-  /** What is wrong with a write, or nothing once it is done. */
+  /** Writes, or returns what is wrong with the write. */
   write(
     { path, action, payload }: z.output<typeof writeReply>,
     writes: readonly string[],
@@ -130,7 +125,7 @@ class Workspace {
     }
   }
 
-  /** What stands at these paths: a whole part, such as `work`, or one of its fields. */
+  /** The values at these paths: a whole part, such as `work`, or one of its fields. */
   at(paths: readonly string[]): JsonObject {
     const { work, ...parts } = this.shown()
     const isAll = paths.includes('work')
@@ -144,7 +139,7 @@ class Workspace {
 
 const writeReply = z.object({ path: z.string(), action: z.enum(['set', 'append']), payload: z.json() })
 
-/** One node's turn: it sees what its contract names, and writes, with a few corrections where the write is refused. */
+/** One node's turn: it sees the fields that its contract names, and writes; it may correct a rejected write a few times. */
 async function turnOf(
   context: DriveContext,
   workspace: Workspace,
@@ -188,7 +183,7 @@ async function turnOf(
   workspace.system.history.push({ node: id, failed: problem! })
 }
 
-/** The orchestrator sees everything and picks who is next. After the sink has answered, nobody is. */
+/** The orchestrator sees everything and picks the next node; none once the sink has answered. */
 async function next(
   context: DriveContext,
   workspace: Workspace,
@@ -213,7 +208,7 @@ async function next(
   return chosen === 'END' ? undefined : chosen
 }
 
-/** Steps ran out, or nobody answered: one call reads the best candidate off the workspace. */
+/** No answer within the allowed steps: one call picks the best candidate from the workspace. */
 async function fallback(context: DriveContext, workspace: Workspace): Promise<JsonValue | undefined> {
   context.note('fallback', true)
   const { value } = await context.consult({

@@ -13,19 +13,19 @@ const trialHeader = z.object({
   about: z.record(z.string(), z.unknown()),
 })
 
-/** What a record of DyLAN tells about its agents: their roles, and the importance of each by number. */
+/** DyLAN's record of its agents: their roles, and each agent's importance by number. */
 const trialRecord = z.object({
   graph: z.object({ units: z.array(z.object({ role: z.string(), agent: z.int().optional() })) }),
   notes: z.object({ importance: z.record(z.string(), z.number()) }).optional(),
 })
 
 /**
- * The paper's team selection: the roles with the highest importance, summed over the questions of a trial. The trial is DyLAN
- * with a larger team, as `magic eval` has stored it with a run; on training questions, if there is such an evaluation.
+ * The paper's team selection: the roles with the highest importance, summed over the questions of a trial. The trial is a
+ * stored evaluation of DyLAN with a larger team, preferably on training questions.
  */
 export function teamFromTrial(trial: RunFolder, size: number, library: Library): string[] {
   const { evaluationsFolder, path } = trial
-  if (!existsSync(path)) throw new Problem(`There is no run in ${path} to take dylan's trial from.`)
+  if (!existsSync(path)) throw new Problem(`There is no run in ${path} to use as dylan's trial.`)
   const trials = (existsSync(evaluationsFolder) ? readdirSync(evaluationsFolder) : [])
     .map((name) => join(evaluationsFolder, name))
     .filter((folder) => existsSync(join(folder, 'evaluation.json')))
@@ -45,12 +45,12 @@ export function teamFromTrial(trial: RunFolder, size: number, library: Library):
       if (role !== undefined) sums.set(role, (sums.get(role) ?? 0) + importance)
     }
   }
-  // Of equal roles the first in the library.
+  // Ties go to the role that comes first in the library.
   const ranked = atomicRoles(library)
     .filter((role) => sums.has(role))
     .toSorted((one, other) => sums.get(other)! - sums.get(one)!)
   if (ranked.length >= size) return ranked.slice(0, size)
   throw new Problem(
-    `The trial in ${path} tells the importance of ${ranked.length} roles; a team of ${size} needs as many. Evaluate a larger team first: \`magic eval RUN --split train --organisation dylan:agents=${size + 3}\`, then name that run as trial.`,
+    `The trial in ${path} only has the importance of ${ranked.length} roles, too few for a team of ${size}. Evaluate a larger team first: \`magic eval RUN --split train --organisation dylan:agents=${size + 3}\`, then name that run as trial.`,
   )
 }

@@ -109,6 +109,6 @@ describe('a team selected on a trial', () => {
   })
 
   test('refuses too few roles', async () => {
-    await expect(select(5)).rejects.toThrow('tells the importance of 4 roles; a team of 5 needs as many')
+    await expect(select(5)).rejects.toThrow('only has the importance of 4 roles, too few for a team of 5')
   })
 })

@@ -12,7 +12,7 @@ import { diversity, type Member, membersOf } from './agents.ts'
 import { teamFromTrial } from './dylan-team.ts'
 import { defineOrganisation } from './organisation.ts'
 
-/** Replies that stay after the ranking. */
+/** Replies kept after the ranking. */
 const kept = 2
 
 export const dylan = defineOrganisation({
@@ -24,23 +24,26 @@ export const dylan = defineOrganisation({
   source: 'Liu et al. (arXiv 2310.02170); SALT-NLP/DyLAN, code/demo/LLMLP.py.',
   differences: [
     'The ranking keeps agents by their index; the released code compares it with the position in the loop.',
-    'A ranking that cannot be read is noted and keeps the first two; the released code takes two at random without a word.',
-    'Programs agree as text, not by BLEU.',
-    'Selecting the team on trial questions is in the paper, not in the code: it is off unless asked for with `teamSelection=paper`.',
+    'If a ranking cannot be read, that is recorded and the first two stay; the released code silently picks two at random.',
+    'Programs agree if their texts are equal, not by BLEU.',
+    'Selecting the team on trial questions is in the paper but not in the code, so it is off unless `teamSelection=paper` is set.',
   ],
   options: z.object({
-    agents: z.int().min(2).max(16).optional().describe('agents: 4, for MMLU 7'),
-    rounds: z.int().min(1).max(6).default(3).describe('layers at most'),
+    agents: z.int().min(2).max(16).optional().describe('number of agents; default: 4, for MMLU 7'),
+    rounds: z.int().min(1).max(6).default(3).describe('maximum number of layers'),
     diversity: diversity.default('roles'),
     teamSelection: z
       .enum(['off', 'paper'])
       .default('off')
-      .describe('paper: the team has the roles that were most important on trial questions'),
+      .describe('paper: form the team from the roles that were most important on trial questions'),
     trial: z
       .string()
       .optional()
       .describe('for teamSelection=paper: the run whose stored evaluation of a larger dylan is the trial'),
-    team: z.array(z.string()).optional().describe('for teamSelection=paper, from code: the roles themselves'),
+    team: z
+      .array(z.string())
+      .optional()
+      .describe('for teamSelection=paper, from code only: the roles themselves'),
   }),
   drive({ library, profile, seed, runs }, options) {
     const count = options.agents ?? (profile.id === 'mmlu_pro' ? 7 : 4)
@@ -64,11 +67,11 @@ function selectedTeam(
   if (team !== undefined) return team
   if (trial !== undefined) return teamFromTrial(findRun(trial, runs), size, library)
   throw new Problem(
-    'dylan with teamSelection=paper needs a trial: the run that holds an evaluation of a larger team, as in dylan:teamSelection=paper:trial=first.',
+    'dylan with teamSelection=paper needs a trial: a run with an evaluation of a larger team, as in dylan:teamSelection=paper:trial=first.',
   )
 }
 
-/** A reply, by the index of its agent. */
+/** Replies by agent index. */
 type Layer = ReadonlyMap<number, Said>
 
 async function run(context: DriveContext, members: readonly Member[], rounds: number, seed: number) {
@@ -86,8 +89,8 @@ async function run(context: DriveContext, members: readonly Member[], rounds: nu
 }
 
 /**
- * Agents in their order. Agreement is looked for once more than two thirds have answered, so those up to there are asked at
- * the same time and the others one by one.
+ * Calls the agents in order. Agreement is possible once more than two thirds have answered, so the agents up to that point
+ * are called at once and the others one by one.
  */
 async function askLayer(
   context: DriveContext,
@@ -117,14 +120,14 @@ function rates(hears: readonly Said[]) {
   }
 }
 
-/** The answer that more than so many share. */
+/** The answer shared by more than `needed` agents. */
 function agreement({ task }: DriveContext, layer: Layer, needed: number): JsonValue | undefined {
   const answers = answersOf([...layer.values()].map(({ packet }) => packet))
   const votes = Map.groupBy(answers, (answer) => voteKey(answer, task))
   return [...votes.values()].find((same) => same.length > needed)?.[0]
 }
 
-/** One call picks the best replies; their agents stay. */
+/** One call picks the best replies, whose agents stay. */
 async function ranked(context: DriveContext, layer: Layer, seed: number): Promise<number[]> {
   const order = shuffled(
     [...layer.keys()].sort((a, b) => a - b),
@@ -146,7 +149,7 @@ async function ranked(context: DriveContext, layer: Layer, seed: number): Promis
   return order.slice(0, kept)
 }
 
-/** Notes what each agent has contributed: in the last layer a share for agreeing, before that what those who heard it gave it. */
+/** Records each agent's contribution: in the last layer a share for agreeing, before that the ratings by later agents. */
 function concluded(context: DriveContext, layers: readonly Layer[], answer: JsonValue | undefined) {
   const { task } = context
   const agrees = ({ packet }: Said) =>
@@ -174,7 +177,7 @@ function concluded(context: DriveContext, layers: readonly Layer[], answer: Json
   return answer
 }
 
-/** Ratings that cannot be read weigh all alike. */
+/** If the ratings cannot be read, all weights are equal. */
 function weightsOf({ also }: Said, count: number): number[] {
   const ratings = z.array(z.number().min(1).max(5)).length(count).safeParse(also['ratings'])
   if (!ratings.success) return new Array<number>(count).fill(1 / count)

@@ -7,11 +7,11 @@ import type { Task } from '../library/task.ts'
 import { defineOrganisation } from './organisation.ts'
 
 const options = z.object({
-  turns: z.int().min(1).max(16).default(4).describe('turns of the agent at most'),
-  facts: z.int().min(1).max(20).default(5).describe('facts that a query brings'),
+  turns: z.int().min(1).max(16).default(4).describe('maximum number of turns'),
+  facts: z.int().min(1).max(20).default(5).describe('facts returned per query'),
 })
 
-/** A hyperedge: one fact about all that it names. */
+/** A hyperedge: one fact about all entities it names. */
 export interface Fact {
   readonly text: string
 }
@@ -24,9 +24,9 @@ export const graphR1 = defineOrganisation({
   fidelity: 'adaptation',
   source: 'Luo et al., Graph-R1 (arXiv 2507.21892); LHRLAB/Graph-R1, script_process.py.',
   differences: [
-    'Graph-R1 trains the weights of its model by GRPO; with a frozen model that cannot be had. This is its loop at inference.',
+    'Graph-R1 trains the weights of its model by GRPO, which is impossible with a frozen model. This is its inference loop.',
     'Facts are sentences and table rows of the public context; for closed-book questions, what the model recalls in one call.',
-    "Facts are found by this project's text encoder; the cap of turns is ours, and in the last one it must answer.",
+    "Facts are found with this project's text encoder. The limit on turns is ours; in the last turn it must answer.",
   ],
   options,
   drive:
@@ -69,7 +69,7 @@ const turnReply = z.object({
   answer: z.json().nullish(),
 })
 
-/** Sentences of the context and rows of the tables. */
+/** The context's sentences and the tables' rows. */
 export function factsOf({ context = [], tables = [] }: Task): Fact[] {
   const sentences = context.flatMap((passage) => passage.split(/(?<=[.!?])\s+/))
   const rows = tables.flatMap(({ name, header, rows }) =>
@@ -94,7 +94,7 @@ async function recalled(context: DriveContext): Promise<Fact[]> {
   return (value?.facts ?? []).slice(0, 10).map((text) => ({ text }))
 }
 
-/** The facts nearest in meaning to a query, the nearest first. */
+/** Finds the facts closest in meaning to a query, closest first. */
 async function retriever(encoder: FrozenTextEncoder, facts: readonly Fact[]) {
   const vectors = await encoder.encode(facts.map(({ text }) => text))
   return async (query: string, count: number): Promise<string[]> => {

@@ -11,14 +11,14 @@ const options = z.object({
   strategy: z
     .enum(['beam', 'greedy', 'adaptive'])
     .default('beam')
-    .describe('which roles are followed at each step: the best few, the best, or all that score 3 or more'),
-  beam: z.int().min(1).max(4).default(2).describe('roles that a beam follows'),
-  steps: z.int().min(1).max(8).default(4).describe('roles of a chain at most'),
-  calls: z.int().min(1).max(100).default(30).describe('calls of the search at most'),
-  paths: z.int().min(1).max(50).default(20).describe('chains to choose from at most'),
+    .describe('which roles to follow at each step: the best few, the best, or all that score 3 or more'),
+  beam: z.int().min(1).max(4).default(2).describe('roles followed by a beam'),
+  steps: z.int().min(1).max(8).default(4).describe('maximum length of a chain'),
+  calls: z.int().min(1).max(100).default(30).describe('maximum calls for the search'),
+  paths: z.int().min(1).max(50).default(20).describe('maximum number of chains to choose from'),
 })
 
-/** What the adaptive search follows; where no role has it, the best. */
+/** The adaptive search follows roles with at least this score, or the best if there are none. */
 const goodScore = 3
 
 type Path = readonly string[]
@@ -31,9 +31,9 @@ export const graphSearch = defineOrganisation({
   source:
     'Wu et al., Can Graph Learning Improve Planning in LLM-based Agents?; WxxShirley/GNN4TaskPlan, trainfree/graphsearch.py.',
   differences: [
-    "Tools of a tool graph become roles; an edge says that one role's output fits the other's input.",
-    'The chain is run and summarized on our executor; the original only plans.',
-    'A chain has 4 roles at most.',
+    "Tools of a tool graph become roles; an edge means that one role's output fits the other's input.",
+    'Our executor runs the chain and summarizes; the original only plans.',
+    'A chain has at most 4 roles.',
   ],
   options,
   drive: (_, settings) => async (context) => {
@@ -58,7 +58,7 @@ async function plan(context: DriveContext, most: number): Promise<readonly strin
   return (value?.steps ?? ['Answer the question.']).slice(0, most)
 }
 
-/** Depth first, the best children of every role; within the calls and paths that are allowed. */
+/** Depth-first search along the best children of each role, within the limits on calls and paths. */
 async function search(
   context: DriveContext,
   steps: readonly string[],
@@ -82,7 +82,7 @@ async function search(
   return found
 }
 
-/** Roles that may come next: not one twice, and only where the last one's output fits. */
+/** Roles that may come next: none twice, and only if the last output fits their input. */
 function childrenOf({ library: { space, ...library } }: DriveContext, path: Path): string[] {
   const last = path.at(-1)
   return atomicRoles({ space, ...library }).filter(

@@ -1,4 +1,4 @@
-// Every system; those that learn are in a list of their own, too. To add one, write its file and its test, and add a line here.
+// All systems; the trainable ones have their own list as well. To add one, write its file and test, and add a line here.
 import { autogen } from './autogen.ts'
 import { bigmas } from './bigmas.ts'
 import { direct } from './direct.ts'

@@ -9,9 +9,9 @@ export const llmDebate = defineOrganisation({
   fidelity: 'released code',
   source: 'Du et al. (arXiv 2305.14325); composable-models/llm_multiagent_debate, gsm/gen_gsm.py.',
   differences: [
-    "An agent hears the last round, its own reply included, instead of its whole chat history; its scorer's rule that an unreadable answer is right is not kept.",
-    'At temperature 0 the agents are told apart by a number in their requests, by roles, or by a temperature.',
-    'Programs are compared as text; where no two agree, the summarizer decides.',
+    "An agent hears the last round, including its own reply, instead of its whole chat history; the scorer's rule that an unreadable answer counts as right is dropped.",
+    'At temperature 0, agents differ by a number in their requests, by role, or by a higher temperature.',
+    'Programs are compared as text; if no two agree, the summarizer decides.',
   ],
   options: z.object({
     agents: z.int().min(2).max(16).default(3).describe('agents'),

@@ -9,10 +9,10 @@ export interface NamedOrganisation {
   readonly about: Readonly<Record<string, string | number>>
 }
 
-/** Options as they may be given; what is left out has its default. */
+/** Options as given; missing ones get their defaults. */
 export type GivenOptions = Readonly<Record<string, unknown>>
 
-/** Opens one of the listed organisations, or one of your own. */
+/** Opens a listed organisation or your own. */
 export async function openOrganisation(
   given: string | OrganisationDefinition,
   means: OrganisationMeans,
@@ -24,7 +24,7 @@ export async function openOrganisation(
   if (!checked.success) throw new OrganisationOptionError(definition, checked.error)
   const settings = Object.entries(options).map(([option, value]) => `:${option}=${String(value)}`)
   const about = { name: `${name}${settings.join('')}`, description, category, fidelity }
-  // What is at its default leaves no trace, so that a new option does not make another evaluation of an old one.
+  // Defaults are left out, so that adding an option later does not change the identity of existing evaluations.
   const set = Object.fromEntries(
     Object.entries(options).map(([option, value]) => [
       option,

@@ -7,7 +7,7 @@ import type { Library } from '../library/library.ts'
 import type { DatasetProfile } from '../library/profiles.ts'
 import type { Task } from '../library/task.ts'
 
-/** As the paper's appendix C groups them; `topology` and `route` are in its studies only, `own` is a user's. */
+/** The groups of the paper's appendix C. `topology` and `route` appear only in its studies; `own` is for users. */
 export type OrganisationCategory =
   | 'direct'
   | 'established'
@@ -17,25 +17,25 @@ export type OrganisationCategory =
   | 'ours'
   | 'own'
 
-/** What a recipe was written from: a method section, released code, or our own use of an idea. */
+/** What we wrote it from: a method section, released code, or our adaptation of an idea. */
 export type Fidelity = 'paper' | 'released code' | 'adaptation'
 
-/** What a table says of an organisation. */
+/** How tables describe an organisation. */
 export interface OrganisationAbout {
-  /** Short, for a column of a table. */
+  /** Short, for a table column. */
   readonly name: string
-  /** One sentence for people. */
+  /** One sentence. */
   readonly description: string
   readonly category?: OrganisationCategory
   readonly fidelity?: Fidelity
 }
 
-/** Says which graph works on a task, before anything is run. The same task always gets the same graph. */
+/** Chooses the graph for a task before anything runs. The same task always gets the same graph. */
 export interface Organiser extends OrganisationAbout {
   graphFor(task: Task): Promise<AgentGraph> | AgentGraph
 }
 
-/** Decides while it runs: who is asked next, about what, and when it is enough. */
+/** Decides while it runs: which agent is called next, about what, and when to stop. */
 export interface Driver extends OrganisationAbout {
   readonly drive: Drive
 }
@@ -46,21 +46,21 @@ export function isDriver(organisation: Organisation): organisation is Driver {
   return 'drive' in organisation
 }
 
-/** What an organisation is opened with. */
+/** What an organisation gets when it is opened. */
 export interface OrganisationMeans {
   readonly library: Library
   readonly profile: Pick<DatasetProfile, 'id' | 'tools'>
-  /** Fixes, with a task's id, all draws. */
+  /** Determines all draws, together with a task's id. */
   readonly seed: number
-  /** Opens the text encoder; for those that read texts. */
+  /** Opens the text encoder, for organisations that embed texts. */
   readonly encoder: () => Promise<FrozenTextEncoder>
-  /** The folder of the run that has trained it, if there is one. */
+  /** The folder of the run that trained it, if any. */
   readonly trained?: string
   /** The folder in which options such as `run=NAME` look for runs. Default: `MAGIC_RUNS_DIR`, else `runs`. */
   readonly runs?: string
 }
 
-/** What a learner is made for. */
+/** What a learner gets when it is created. */
 export interface LearnerMeans extends Pick<OrganisationMeans, 'library' | 'profile' | 'seed'> {
   readonly encoder: FrozenTextEncoder
 }
@@ -71,13 +71,13 @@ interface DefinitionBase<Options extends z.ZodObject> {
   /** One sentence. */
   readonly description: string
   readonly fidelity: Fidelity
-  /** Paper, repository and file that the recipe is from. */
+  /** Paper, repository and file it is based on. */
   readonly source: string
-  /** In what it differs from its source. */
+  /** How it differs from its source. */
   readonly differences: readonly string[]
-  /** What can be set, each with a default and a description. Kept with every evaluation. */
+  /** Its options, each with a default and a description. Stored with every evaluation. */
   readonly options: Options
-  /** What learns in a training (`magic train --organisation`); `organise` then finds its folder as `means.trained`. */
+  /** Learns in a training (`magic train --organisation`); `organise` then gets the run's folder as `means.trained`. */
   learner?(means: LearnerMeans, options: z.output<Options>): Awaitable<GraphLearner>
 }
 
@@ -86,7 +86,7 @@ type Awaitable<Value> = Value | Promise<Value>
 /** An organiser that has been opened. */
 export interface Organising {
   readonly graphFor: (task: Task) => Awaitable<AgentGraph>
-  /** What a table's row has to say besides, such as edges that were left out. */
+  /** Additional columns for its table row, such as the number of edges left out. */
   readonly facts?: Readonly<Record<string, number | string>>
 }
 

@@ -11,7 +11,7 @@ export const sparseComm = defineOrganisation({
     'Li et al., Improving Multi-Agent Debate with Sparse Communication Topology (arXiv 2406.11776), abstract.',
   differences: [
     'No code is public: prompts, six agents and two rounds are ours.',
-    'As for llm-debate: own last reply, diversity at temperature 0, and programs.',
+    'The last reply, diversity at temperature 0 and programs are handled as in llm-debate.',
   ],
   options: z.object({
     agents: z.int().min(2).max(16).default(6).describe('agents'),
@@ -20,7 +20,7 @@ export const sparseComm = defineOrganisation({
     neighbours: z
       .array(z.tuple([z.int().min(1), z.int().min(1)]))
       .optional()
-      .describe('pairs of agents, counted from 1, that read each other; a ring by default'),
+      .describe('pairs of agents that read each other, counted from 1; default: a ring'),
   }),
   organise({ library }, { agents, rounds, diversity, neighbours }) {
     const ring = (one: number, other: number) => {

@@ -11,13 +11,13 @@ export const topologyNames = ['Chain', 'Complete', 'Random', 'Tree'] as const
 type TopologyName = (typeof topologyNames)[number]
 
 interface Topology extends Organiser {
-  /** Edges that the library's types forbid, left out. For `Random`, of the densest graph that it can draw. */
+  /** Number of edges left out because types do not match. For `Random`, of its densest possible graph. */
   readonly leftOut: number
 }
 
 /**
- * The fixed graphs of Q4: n units of the roles in library order, cycling where there are fewer. They exceed a policy's limits on
- * purpose. Units are atomic; a role that has only a group stands as that.
+ * The fixed graphs of Q4: n units with the roles in library order, repeated if there are too few. They deliberately exceed a
+ * policy's limits. Units are atomic, except for roles that only have a group.
  */
 export function topology(
   name: TopologyName,
@@ -57,7 +57,7 @@ export function topology(
     return about(graph, `${units} units, each listening to all before.`)
   }
   if (name === 'Tree') {
-    // In heap order the root is 0 and hears 1 and 2; it is built last.
+    // In heap order, the root is 0 and hears 1 and 2; it is built last.
     const heap = (unit: number) => units - 1 - unit
     const graph = graphOf((unit, earlier) => Math.floor((heap(earlier) - 1) / 2) === heap(unit))
     return about(graph, `${units} units as a binary tree, the root last.`)
@@ -76,11 +76,13 @@ export function topology(
 }
 
 const options = z.object({
-  units: agentCount.default('usual').describe('units: 4, for programs 5, for knowledge and common sense 6'),
+  units: agentCount
+    .default('usual')
+    .describe('number of units; default: 4, for programs 5, for knowledge and common sense 6'),
   finalizer: z
     .enum(['summarizer', 'summarizer-of-all'])
     .default('summarizer')
-    .describe('whom the summarizer hears: the sinks, or all units as in G-Designer'),
+    .describe('who the summarizer hears: the sinks, or all units as in G-Designer'),
 })
 
 const sentences = {
@@ -100,8 +102,8 @@ export const topologies: readonly OrganisationDefinition[] = topologyNames.map((
     fidelity: 'adaptation',
     source: "The paper's figure of scores and tokens; templates of G-Designer's `get_kwargs`.",
     differences: [
-      'The paper gives neither sizes nor rules: both are ours.',
-      "An edge that the library's types forbid is left out; `leftOut` says how many.",
+      'Sizes and rules are ours: the paper gives neither.',
+      'Edges with mismatched types are left out; `leftOut` is their number.',
     ],
     options,
     organise(means, { units, finalizer }) {

@@ -6,9 +6,12 @@ import { defineOrganisation } from './organisation.ts'
 
 const options = z.object({
   tries: z.int().min(1).max(10).default(3).describe('tries per subtask'),
-  plans: z.int().min(1).max(10).default(5).describe('plans at most'),
-  subtasks: z.int().min(1).max(12).default(6).describe('subtasks of a plan at most'),
-  python: z.boolean().default(true).describe('whether the planner may write Python checks, for the sandbox'),
+  plans: z.int().min(1).max(10).default(5).describe('maximum number of plans'),
+  subtasks: z.int().min(1).max(12).default(6).describe('maximum subtasks per plan'),
+  python: z
+    .boolean()
+    .default(true)
+    .describe('whether the planner may write Python checks, which run in the sandbox'),
 })
 
 type Settings = z.output<typeof options>
@@ -21,8 +24,8 @@ export const verimap = defineOrganisation({
   fidelity: 'paper',
   source: 'VeriMAP, method section; no code is public.',
   differences: [
-    'Prompts are ours. Python that the planner writes runs in the sandbox only; where there is none, it may state criteria alone.',
-    'No more than 6 subtasks in a plan.',
+    'Prompts are ours. Python written by the planner only runs in the sandbox; without one, it may only state criteria.',
+    'A plan has at most 6 subtasks.',
   ],
   options,
   drive: (_, settings) => async (context) => {
@@ -66,7 +69,7 @@ const planReply = z
 type Subtask = z.output<typeof subtask>
 type Plan = z.output<typeof planReply>
 
-/** Subtasks so that each comes after those whose outputs it takes; nothing where there is no such order. */
+/** Orders subtasks so that each comes after those whose outputs it needs; undefined if that is impossible. */
 function inOrder(subtasks: readonly Subtask[]): Subtask[] | undefined {
   const ordered: Subtask[] = []
   const there = new Set<string>()
@@ -112,7 +115,7 @@ async function planned(
   return value
 }
 
-/** The subtasks in order. One that does not pass its checks after all tries ends the plan. */
+/** Runs the subtasks in order. The plan ends if one fails its checks in all tries. */
 async function carriedOut(context: DriveContext, plan: Plan, { tries }: Settings) {
   const outputs: Record<string, JsonValue> = {}
   for (const one of inOrder(plan.subtasks)!) {
@@ -168,7 +171,7 @@ async function executed(
   return value?.outputs as JsonObject | undefined
 }
 
-/** What the checks object to; nothing where all pass. */
+/** The problems found by the checks; empty if all pass. */
 async function failedChecks(
   context: DriveContext,
   { instruction, checks, outputs: names }: Subtask,
@@ -199,7 +202,7 @@ async function failedChecks(
   return problems
 }
 
-/** The planner's assertions, with inputs and outputs under their names. They come as data, so none can end the program's text. */
+/** The planner's assertions, with inputs and outputs by name. All are passed as data, so they cannot break out of the program text. */
 function checkProgram(assertions: string, values: JsonObject): string {
   const data = JSON.stringify(JSON.stringify(values))
   const source = JSON.stringify(assertions)

@@ -130,7 +130,7 @@ test('beside others it is named with the run that has trained it, and refused wi
     ...['eval', 'r-gfm', '--organisation', 'dylan:teamSelection=paper:trial=gptswarm', '--dry-run'],
     ...['--runs-dir', runs],
   )
-  expect(trial.stderr).toContain(`The trial in ${join(runs, 'gptswarm')} tells the importance of 0 roles`)
+  expect(trial.stderr).toContain(`The trial in ${join(runs, 'gptswarm')} only has the importance of 0 roles`)
 })
 
 test('settings of policies mean nothing to it, and a cap ends it', async () => {

@@ -9,13 +9,13 @@ import type { LearnerMeans } from '../organisation.ts'
 
 /** One of a fixed list of agents: a role of the library. */
 export interface Agent {
-  /** By its position in the library. */
+  /** Position in the library. */
   readonly role: number
   readonly id: string
   readonly realization: Realization
 }
 
-/** So many agents: the library's roles in their order, from the first again where it has fewer. */
+/** The library's roles in order as agents, repeated if there are too few. */
 export function agentsOf(
   { library: { roles }, profile }: Pick<LearnerMeans, 'library' | 'profile'>,
   count: AgentCount,
@@ -29,7 +29,7 @@ export function agentOf(roles: Library['roles'], role: number): Agent {
   return { role, id, realization: atomic === undefined ? 'group' : 'atomic' }
 }
 
-/** The vectors of the library's roles, by what each says that it is for. */
+/** The vectors of the roles' descriptions. */
 export function roleVectors({ texts }: Library, encoder: FrozenTextEncoder): Promise<Float32Array[]> {
   return encoder.encode(texts.map(({ role, atomic, group }) => [role, atomic ?? group ?? ''].join('\n')))
 }
@@ -50,17 +50,17 @@ export function readFieldsOf({ question, options, context = [], tables = [] }: T
   }
 }
 
-/** An edge between agents, by their places in the list. */
+/** An edge between agents, by position in the list. */
 export type Edge = readonly [from: number, to: number]
 
-/** All ordered pairs whose types fit, row by row. */
+/** All ordered pairs with matching types, row by row. */
 export function legalPairs(agents: readonly Agent[], { space }: Library): Edge[] {
   return agents.flatMap((from, i) =>
     agents.flatMap((to, j): Edge[] => (i !== j && space.compatible(from.role, to.role) ? [[i, j]] : [])),
   )
 }
 
-/** Which of the pairs were decided on, and how. */
+/** The pairs that were decided, and how. */
 export interface DrawnEdges {
   readonly tried: readonly number[]
   readonly chosen: readonly boolean[]
@@ -71,7 +71,7 @@ export interface DrawnGraph extends DrawnEdges {
   readonly graph: AgentGraph
 }
 
-/** Walks the pairs in their order. One that would close a cycle is passed over; the others are decided by `take`. */
+/** Visits the pairs in order. Skips those that would close a cycle; `take` decides the others. */
 export function drawEdges(pairs: readonly Edge[], take: (pair: number) => boolean): DrawnEdges {
   const tried: number[] = []
   const chosen: boolean[] = []
@@ -92,8 +92,8 @@ function reaches(edges: readonly Edge[], from: number, to: number): boolean {
 }
 
 /**
- * The graph of agents that hear each other along these edges, in one round or in several: in a later one each also hears what
- * it said itself in the round before.
+ * The graph of agents that hear each other along these edges, in one or several rounds. In later rounds each also hears its
+ * own reply from the previous one.
  */
 export function graphOf(
   agents: readonly Agent[],
@@ -117,7 +117,7 @@ export function graphOf(
   return AgentGraph.of(units, finalizer)
 }
 
-/** Those that hear nobody left come first; among equals the smallest number. */
+/** Topological order; ties go to the smallest number. */
 function topological(count: number, edges: readonly Edge[]): number[] {
   const left = new Set(Array.from({ length: count }, (_, place) => place))
   const order: number[] = []

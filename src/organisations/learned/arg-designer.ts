@@ -19,9 +19,14 @@ const options = z.object({
   secondRate: z.number().positive().default(1e-5).describe('Learning rate of the second stage.'),
   batch: z.int().min(1).default(4).describe('Graphs in an optimizer step.'),
   hidden: z.int().min(1).default(256).describe('Width of the node and edge GRUs.'),
-  minNodes: z.int().min(1).default(2).describe('Nodes before END may be chosen.'),
-  maxNodes: z.int().min(1).max(10).default(5).describe('Nodes at most: the most of any lesson.'),
-  solvedAt: z.number().positive().default(1).describe('Score from which a question counts as solved.'),
+  minNodes: z.int().min(1).default(2).describe('Minimum number of nodes.'),
+  maxNodes: z
+    .int()
+    .min(1)
+    .max(10)
+    .default(5)
+    .describe('Maximum number of nodes, also in the training graphs.'),
+  solvedAt: z.number().positive().default(1).describe('Minimum score of a solved question.'),
 })
 
 type ArgOptions = z.output<typeof options>
@@ -52,7 +57,7 @@ export async function argImitator(
     { seed, learningRate: firstRate },
   )
   const end = roles.length
-  /** Every role with either bit, in pairs: all that the edge GRU ever reads. */
+  /** Every possible input of the edge GRU: each role with either bit. */
   const edgeRows = roles.flatMap((role) => [0, 1].map((bit) => Float32Array.of(...role, bit)))
   const edgeRow = (role: number, bit: boolean | undefined) => 2 * role + Number(bit ?? false)
   const edgeInputs = (layers: Layers) => layers.gruInput('edge', layers.constant(edgeRows))
@@ -130,7 +135,7 @@ export async function argImitator(
   }
 }
 
-/** A quarter of a graph's edges are gone, at random. */
+/** Removes a random quarter of a graph's edges. */
 function withFewerEdges(graph: AgentGraph, pool: readonly Agent[], random: Random): AgentGraph {
   const { nodes, heard } = sequenceOf(graph, pool)
   const kept = heard.map((bits) => bits.map((is) => is && random.uniform() >= droppedEdges))
@@ -145,8 +150,8 @@ export const argDesigner = defineLearner({
   fidelity: 'released code',
   source: 'ARG-Designer (Shiy-Li/ARG-Designer), experiment/model.py, cold_start_* and finetune_*',
   differences: [
-    'Roles are the library’s; edges whose types do not fit are left out. In Mesh each hears the two before it.',
-    'The edge GRU reads the earlier node’s role and the bit before; batch, and one own sample per question, are ours.',
+    'Roles are the library’s; edges with mismatched types are left out. In Mesh, each hears the two before it.',
+    'The edge GRU reads the earlier node’s role and the previous bit. The batch size, and one sample of its own per question, are ours.',
     'Vectors have the width of the run’s encoder (384 with MiniLM).',
   ],
   options,

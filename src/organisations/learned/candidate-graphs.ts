@@ -3,7 +3,7 @@ import type { Library } from '../../library/library.ts'
 import type { Random } from '../../numerics/random.ts'
 import { type Agent, type Edge, graphOf } from './agents.ts'
 
-/** Which agents hear which, for every size. Layered has two layers; in Star all hear the first. */
+/** Which agents hear which, for any size. Layered has two layers; in Star, all hear the first. */
 const topologies = {
   Chain: (n) =>
     places(n)
@@ -29,7 +29,7 @@ const topologies = {
 
 export type Topology = keyof typeof topologies
 
-/** A graph of a topology with agents drawn at random; edges whose types do not fit are left out. */
+/** A topology with random agents, without edges whose types do not match. */
 export function candidateGraph(
   topology: Topology,
   size: number,

@@ -14,7 +14,7 @@ export const modes = [
 
 export type ModeName = (typeof modes)[number]['name']
 
-/** The graph of a mode. Where there is a second round, the decision hears that; else it hears all agents. */
+/** The graph of a mode. The decision hears the second round if there is one, otherwise all agents. */
 export function modeGraph(
   mode: ModeName,
   agents: readonly (Agent & Pick<Unit, 'model'>)[],

@@ -13,13 +13,13 @@ type LearnerDefinition<Options extends z.ZodObject> = Omit<
 }
 
 /**
- * An organisation that learns. In use it builds what its learner does, with the weights of a run that has trained it: the run
- * at hand, or the one that the option `run` names.
+ * An organisation that learns. In use, its learner builds the graphs with the weights of a run that trained it: the current
+ * run, or the one named by the option `run`.
  */
 export function defineLearner<Options extends z.ZodObject>(definition: LearnerDefinition<Options>) {
   const { name, learner } = definition
   const options = definition.options.extend({
-    run: z.string().optional().describe('In use: name or folder of the run that has trained it.'),
+    run: z.string().optional().describe('In use: name or folder of the run that trained it.'),
   })
   return {
     ...definition,
@@ -32,13 +32,11 @@ export function defineLearner<Options extends z.ZodObject>(definition: LearnerDe
       const record = folder?.exists ? folder.readRecord() : undefined
       if (folder === undefined || record?.organisation?.name !== name)
         throw new Problem(
-          `${name} learns before it is used: \`magic train TASKS --organisation ${name} --name NAME\`, and then \`magic eval NAME\`, or ${name}:run=NAME beside others.`,
+          `${name} must be trained before use: \`magic train TASKS --organisation ${name} --name NAME\`, and then \`magic eval NAME\`, or ${name}:run=NAME beside others.`,
         )
       const encoder = await open()
       if (record.library !== library.fingerprint || record.encoder.fingerprint !== inputFingerprint(encoder))
-        throw new Problem(
-          `The run ${record.name} has trained ${name} with other roles or another text encoder.`,
-        )
+        throw new Problem(`The run ${record.name} trained ${name} with other roles or another text encoder.`)
       const means = { library, profile, encoder, seed: record.training.seed }
       const opened = await learner(means, definition.options.parse(record.organisation.options))
       const update = useWeights(opened, folder, name)
@@ -47,7 +45,7 @@ export function defineLearner<Options extends z.ZodObject>(definition: LearnerDe
   } satisfies OrganiserDefinition<typeof options> as unknown as OrganiserDefinition
 }
 
-/** Gives a learner the weights of a run's checkpoint, the newest by default; tells which one it was. */
+/** Loads a checkpoint of a run into a learner, by default the newest, and returns its update. */
 export function useWeights(learner: GraphLearner, run: RunFolder, name: string, update?: number): number {
   const checkpoint = run.readCheckpoint({ organisation: name }, update)
   if (checkpoint === undefined) throw new RunError(`The run ${run.path} has no checkpoint yet.`)

@@ -2,7 +2,7 @@ import type { AgentCount } from '../agents.ts'
 import type { LearnerMeans } from '../organisation.ts'
 import { agentsOf, type DrawnGraph, drawEdges, graphOf, legalPairs, roleVectors } from './agents.ts'
 
-/** What both variants of G-Designer share: agents with features, pairs, and the graph of a decision about them. */
+/** The part that both variants of G-Designer share: agents with features, pairs, and the graph of a decision. */
 export async function designSpace(means: LearnerMeans, count: AgentCount) {
   const { library, encoder } = means
   const agents = agentsOf(means, count)
@@ -11,10 +11,10 @@ export async function designSpace(means: LearnerMeans, count: AgentCount) {
   return {
     agents,
     pairs,
-    /** Features of the agents for a question: role ‖ question. */
+    /** The agents' features for a question: role ‖ question. */
     features: (question: ArrayLike<number>) =>
       agents.map(({ role }) => [...roles[role]!, ...Array.from(question)]),
-    /** Walks the pairs, with these probabilities. */
+    /** Draws the pairs with these probabilities. */
     decide(probabilities: ArrayLike<number>, uniform: () => number): DrawnGraph {
       const drawn = drawEdges(pairs, (pair) => uniform() < probabilities[pair]!)
       return { ...drawn, graph: graphOf(agents, drawn.edges, 'summarizer-of-all') }

@@ -21,21 +21,23 @@ import { neighbourWeights, pathEdges } from './propagation.ts'
 const options = z.object({
   agents: agentCount
     .default('usual')
-    .describe('Agents, their roles cycling. By default 4, 5 for programs, 6 for knowledge.'),
+    .describe(
+      'Number of agents; roles repeat if there are too few. Default: 4, for programs 5, for knowledge 6.',
+    ),
   rounds: z.int().min(1).max(8).default(3).describe('Rounds of communication.'),
   hidden: z.int().min(1).default(64).describe('Width of the two graph networks.'),
-  iterations: z.int().min(1).default(10).describe('Updates of a training.'),
-  batch: z.int().min(1).default(4).describe('Questions in an update.'),
+  iterations: z.int().min(1).default(10).describe('Number of updates.'),
+  batch: z.int().min(1).default(4).describe('Questions per update.'),
   learningRate: z.number().positive().default(0.01).describe('Learning rate of Adam.'),
 })
 
 interface EibQuestion {
   readonly question: Float32Array
-  /** One vector per agent: its role and the question as one text. */
+  /** One vector per agent, of role and question as one text. */
   readonly agents: readonly Float32Array[]
 }
 
-/** Two views of the agents, joined all with all and as a chain; a gate by the question mixes their masks of edges. */
+/** Two views of the agents, fully connected and as a chain. A gate mixes their edge masks per question. */
 export function eibSampler(
   means: LearnerMeans,
   { agents: given, rounds, hidden, learningRate }: z.output<typeof options>,
@@ -66,7 +68,7 @@ export function eibSampler(
     const ends = (end: 0 | 1) => pairs.map((pair) => pair[end])
     return layers.sigmoid(layers.dots(latent, ends(0), latent, ends(1)))
   }
-  /** αM_d + (1 − α)M_s of the pairs. */
+  /** αM_d + (1 − α)M_s for each pair. */
   const probabilities = (layers: Layers, read: EibQuestion): Tensor => {
     const x = layers.constant(read.agents)
     const scores = layers.linear(
@@ -113,10 +115,10 @@ export const eibLearner = defineLearner({
   fidelity: 'paper',
   source: 'EIB-Learner, method section; its code (se7esx/EIB) could not be read',
   differences: [
-    'Masks are σ(ZᵀZ), and a layer mixes each agent with the mean of its neighbours: neither is stated.',
-    'A symmetric mask becomes a DAG by role order and a check for cycles; pairs whose types do not fit are no choice.',
-    'Widths, learning rate, batch and number of updates are ours; the summarizer hears the sinks of the last round.',
-    'In a later round an agent also hears its own reply of the round before.',
+    'Masks are σ(ZᵀZ), and a layer mixes each agent with the mean of its neighbours; the paper states neither.',
+    'A symmetric mask becomes a DAG by role order and a check for cycles; pairs with mismatched types are excluded.',
+    'Widths, learning rate, batch size and number of updates are ours; the summarizer hears the sinks of the last round.',
+    'In later rounds an agent also hears its own reply from the previous round.',
   ],
   options,
   learner: (means, given) =>

@@ -9,20 +9,20 @@ import type { GraphSampler } from './policy-gradient.ts'
 import { convolutionWeights, pathEdges } from './propagation.ts'
 import { drawNoise } from './variational.ts'
 
-/** Entries of a latent vector, as in the released code. */
+/** Size of a latent vector, as in the released code. */
 const latent = 16
-/** Weights that the paper does not state. */
+/** Our own: the paper does not state these weights. */
 const weights = { divergence: 0.01, anchor: 0.1, sparsity: 0.01 } as const
 
 interface DrawnVariation extends DrawnGraph {
-  /** What its latents were drawn with, so that the update sees the same. */
+  /** The noise its latents were drawn with, so that the update uses the same. */
   readonly noise: readonly number[][]
 }
 
 /**
- * The paper's network: a variational graph autoencoder over the agents and a virtual task node that all of them are joined to.
- * Its loss adds to the policy gradient how far the latents are from a standard normal, how far the drawn graph is from the
- * anchor, a chain, and how dense it is: the nuclear norm of its edges' probabilities.
+ * The paper's network: a variational graph autoencoder over the agents and a virtual task node connected to all of them. Its
+ * loss adds to the policy gradient the latents' divergence from a standard normal, the distance of the drawn graph from the
+ * anchor (a chain), and its density, as the nuclear norm of the edge probabilities.
  */
 export async function variationalDesigner(
   means: LearnerMeans,
@@ -46,7 +46,7 @@ export async function variationalDesigner(
   const layer = (layers: Layers, name: string, x: Tensor) =>
     layers.mixRows(convolution, layers.linear(name, x))
   const decode = (layers: Layers, question: Float32Array, noise: readonly number[][]) => {
-    // The task node is described by the question alone.
+    // The task node's features are only the question.
     const task = [...Array.from(question), ...Array.from(question)]
     const x = layers.constant([...space.features(question), task])
     const hidden = layers.relu(layer(layers, 'gcn', x))
@@ -79,7 +79,7 @@ export async function variationalDesigner(
         const probabilities = layers.sigmoid(logits)
         const anchor = space.pairs.map(([from, to]) => [to === from + 1 ? -1 : 0])
         const offAnchor = layers.add(probabilities, layers.constant(anchor))
-        // The edges' probabilities as a matrix; what is no pair is 0.
+        // The edge probabilities as a matrix, 0 for other pairs.
         const placed = Array.from({ length: count * count }, (_, entry) =>
           space.pairs.map(([from, to]) => (from * count + to === entry ? 1 : 0)),
         )

@@ -14,16 +14,18 @@ const options = z.object({
   variant: z
     .enum(['released', 'paper'])
     .default('released')
-    .describe('The released code’s network, or the paper’s variational one.'),
+    .describe('The network of the released code, or the paper’s variational one.'),
   agents: agentCount
     .default('usual')
-    .describe('Agents, their roles cycling. By default 4, 5 for programs, 6 for knowledge.'),
-  iterations: z.int().min(1).default(10).describe('Updates of a training.'),
-  batch: z.int().min(1).default(4).describe('Questions in an update.'),
+    .describe(
+      'Number of agents; roles repeat if there are too few. Default: 4, for programs 5, for knowledge 6.',
+    ),
+  iterations: z.int().min(1).default(10).describe('Number of updates.'),
+  batch: z.int().min(1).default(4).describe('Questions per update.'),
   learningRate: z.number().positive().default(0.1).describe('Learning rate of Adam.'),
 })
 
-/** The released code's network. Only the convolution is in its optimizer. */
+/** The released code's network. Its optimizer only trains the convolution. */
 export async function releasedDesigner(
   means: LearnerMeans,
   { agents, learningRate }: Pick<z.output<typeof options>, 'agents' | 'learningRate'>,
@@ -85,10 +87,10 @@ export const gDesigner = defineLearner({
   source:
     'G-Designer (yanweiyue/GDesigner), graph.py and its training scripts; `variant: paper` from the method section',
   differences: [
-    'The hand-written role graph is a path in the library’s order: in a complete one the convolution makes all agents alike.',
-    'Pairs whose types do not fit are no choice; dropout is left out.',
+    'The hand-written role graph is a path in library order: in a complete graph, the convolution would make all agents alike.',
+    'Pairs with mismatched types are excluded; dropout is left out.',
     'Vectors have the width of the run’s encoder (384 with MiniLM).',
-    '`variant: paper` draws edges from σ of the decoder, without the Gumbel noise; terms that the paper leaves open have weights of our own.',
+    '`variant: paper` draws edges from σ of the decoder, without Gumbel noise; weights that the paper leaves open are ours.',
   ],
   options,
   async learner(means, given) {

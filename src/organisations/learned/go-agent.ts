@@ -19,13 +19,13 @@ const options = z.object({
   groupWeight: z.number().min(0).default(0.1).describe('β_g: weight of the groups’ divergence.'),
   edgeWeight: z.number().min(0).default(0.1).describe('β_e: weight of the edges’ divergence.'),
   warmUp: z.int().min(1).default(10).describe('Epochs over which both weights rise from 0.'),
-  maxGroups: z.int().min(1).max(8).default(3).describe('Groups at most.'),
-  solvedAt: z.number().positive().default(1).describe('Score from which a question counts as solved.'),
+  maxGroups: z.int().min(1).max(8).default(3).describe('Maximum number of groups.'),
+  solvedAt: z.number().positive().default(1).describe('Minimum score of a solved question.'),
 })
 
 const mlpWidth = 256
 
-/** All-group ARG-Designer whose states pass a conditional information bottleneck. Its pool is the library's groups. */
+/** ARG-Designer on the library's groups, with states that pass a conditional information bottleneck. */
 export async function goAgentImitator(
   { library, encoder, seed }: LearnerMeans,
   { learningRate, maxGroups, solvedAt, groupWeight, edgeWeight, warmUp }: z.output<typeof options>,
@@ -34,7 +34,7 @@ export async function goAgentImitator(
     group === undefined ? [] : [{ role, id, realization: 'group' }],
   )
   if (pool.length === 0)
-    throw new Problem('GoAgent chooses among groups, and no role of the library has one.')
+    throw new Problem('GoAgent chooses among groups, but no role of the library has one.')
   const groups = await encoder.encode(pool.map(({ role }) => library.texts[role]!.group!))
   const { dims } = encoder
   const bottleneckShapes = (name: string) => ({
@@ -60,7 +60,7 @@ export async function goAgentImitator(
     { seed, learningRate, weightDecay: 1e-3, clip: 1 },
   )
   const end = pool.length
-  /** Log-probabilities of the groups and END, for each state behind its bottleneck. */
+  /** Log-probabilities of the groups and END, for each state after its bottleneck. */
   const groupLogs = (layers: Layers, states: Tensor): Tensor => {
     const { tape } = layers
     const ofGroups = tape.linear(states, layers.constant(groups))
@@ -70,7 +70,7 @@ export async function goAgentImitator(
     const joined = layers.linear('edge.0', layers.beside(earlier, newest, tasks))
     return layers.gruInput('edge.gru', layers.linear('edge.1', layers.relu(joined)))
   }
-  /** Rows c drawn from q(c | state), and how far they all are from p(c | question) together; `owners` are the rows' questions. */
+  /** Rows c drawn from q(c | state), and their total divergence from p(c | question). `owners` are the rows' questions. */
   const bottleneck = (
     layers: Layers,
     name: string,
@@ -103,7 +103,7 @@ export async function goAgentImitator(
     teaches: ({ score }) => score >= solvedAt,
     loss(layers, batch, random, epoch) {
       const warmth = Math.min(1, epoch / warmUp)
-      // Noise is drawn lesson by lesson and state by state: a group's, then those of its edges.
+      // Noise is drawn lesson by lesson and state by state: first the group's, then its edges'.
       const withNoise = batch.map((lesson) => ({
         ...lesson,
         noise: Array.from({ length: lesson.graph.size + 1 }, (_, place) => ({
@@ -162,9 +162,9 @@ export async function goAgentImitator(
           if (nodes.length > 0)
             history = layers.gruOn('history', layers.rowsAt(ofHistory, [nodes.at(-1)!]), history)
           const state = layers.gru('group', fused(layers, history, task), states.at(-1))
-          // In use a bottleneck gives its mean.
+          // In use, a bottleneck returns its mean.
           const logs = layers.values(groupLogs(layers, layers.linear('group.bottleneck.mean', state)))
-          // There is one group at least.
+          // There must be at least one group.
           const open = nodes.length === 0 ? logs.slice(0, end) : logs
           const node = open.indexOf(open.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY))
           if (node === end) break
@@ -179,7 +179,7 @@ export async function goAgentImitator(
           const bits = logits.map(
             (logit, earlier) => random.uniform() < 1 / (1 + Math.exp(-logit)) && fits(earlier),
           )
-          // Connected: where none is drawn, the likeliest is heard.
+          // Keeps the graph connected: if no edge is drawn, takes the likeliest.
           const likely = [...logits.keys()].filter(fits).sort((a, b) => logits[b]! - logits[a]!)[0]
           if (!bits.includes(true) && likely !== undefined) bits[likely] = true
           nodes.push(node)
@@ -198,9 +198,9 @@ export const goAgent = defineLearner({
   fidelity: 'paper',
   source: 'GoAgent, method section and appendices A to F',
   differences: [
-    'The pool is the library’s groups; none is enumerated by a model.',
+    'The pool is the library’s groups; no model enumerates them.',
     'Widths of the bottlenecks, β = 0.1 each, and candidates of 1 to 3 groups are ours; the summarizer hears the sinks.',
-    'Edges whose types do not fit are left out; in use they are drawn, fixed by seed and question.',
+    'Edges with mismatched types are left out. In use, edges are drawn, fixed by seed and question.',
     'Vectors have the width of the run’s encoder (384 with MiniLM).',
   ],
   options,

@@ -11,14 +11,14 @@ const options = z.object({
   agents: agentCount
     .default('usual')
     .describe(
-      'Agents: the library’s first roles, each atomic. By default 4, 5 for programs, 6 for knowledge.',
+      'Number of agents: the library’s first roles, all atomic. Default: 4, for programs 5, for knowledge 6.',
     ),
-  iterations: z.int().min(1).default(200).describe('Updates of a training.'),
-  batch: z.int().min(1).default(4).describe('Questions in an update, each with one graph.'),
+  iterations: z.int().min(1).default(200).describe('Number of updates.'),
+  batch: z.int().min(1).default(4).describe('Questions per update, each with one graph.'),
   learningRate: z.number().positive().default(0.1).describe('Learning rate of Adam.'),
 })
 
-/** One logit for each ordered pair of agents and for each agent's edge to the final node: one graph for all questions. */
+/** One logit per ordered pair of agents and per edge to the final node: the same distribution for all questions. */
 export function swarmSampler(
   means: LearnerMeans,
   { agents: count, learningRate }: Pick<z.output<typeof options>, 'agents' | 'learningRate'>,
@@ -59,7 +59,7 @@ export function swarmSampler(
   }
 }
 
-/** The final node is a solver that hears those with an edge to it. What cannot reach it is not run. */
+/** The final node is a solver that hears the agents with an edge to it. Agents that cannot reach it are not run. */
 function swarmGraph(agents: readonly Agent[], edges: readonly Edge[]): AgentGraph {
   const nodes = [...agents, { role: -1, id: 'solver', realization: 'atomic' as const }]
   const heard = new Set([agents.length])
@@ -83,7 +83,7 @@ export const gptswarm = defineLearner({
   source: 'GPTSwarm (metauto-ai/GPTSwarm, MIT), edge_optimizer and evaluator.optimize_swarm',
   differences: [
     'A node is an atomic role of the library, not an operation of an IO, CoT or ToT graph.',
-    'Pairs whose types do not fit are no choice.',
+    'Pairs with mismatched types are excluded.',
     'The final node is a call that hears the nodes with an edge to it, not a majority vote; nodes that cannot reach it are not run.',
     'Prompts are not optimized.',
   ],

@@ -8,32 +8,32 @@ import { shuffled } from '../../numerics/shuffled.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import type { Layers, Network } from './network.ts'
 
-/** A graph that was seen on a question, and what came of it. */
+/** A graph run on a question, with its score. */
 export interface GraphLesson<Question> {
   readonly question: Question
   readonly graph: AgentGraph
   readonly score: number
 }
 
-/** A network that learns from graphs, and builds them. */
+/** A network that learns from graphs and builds them. */
 export interface GraphImitator<Question> {
   readonly network: Network
-  /** What it reads of a task. */
+  /** Prepares its input for a task. */
   read(task: Task): Promise<Question>
-  /** The loss of a batch. `random` is for what is drawn in training alone; `epoch` counts from 0 in each stage. */
+  /** The loss of a batch. `random` is for draws in training only; `epoch` counts from 0 in each stage. */
   loss(layers: Layers, batch: readonly GraphLesson<Question>[], random: Random, epoch: number): Tensor
-  /** A graph in use. */
+  /** Builds a graph for use. */
   build(question: Question, random: Random): AgentGraph
-  /** Whether a look becomes a lesson. */
+  /** Whether an evaluated graph becomes a lesson. */
   teaches(look: GraphLook): boolean
 }
 
 export interface ImitationStage<Question> {
-  /** Share of the questions that it collects lessons on; stages share them out in order. */
+  /** Share of the questions that it collects lessons on. Stages split the questions in order. */
   readonly share: number
   /** The graphs to run on a question. */
   candidates(question: Question, random: Random): AgentGraph[]
-  /** Share of its lessons that come from the stages before, drawn at random. */
+  /** Share of its lessons drawn at random from earlier stages. */
   readonly replay?: number
   readonly epochs: number
   readonly learningRate: number
@@ -41,9 +41,9 @@ export interface ImitationStage<Question> {
 
 export interface ImitationOptions<Question> {
   readonly seed: number
-  /** Training questions at most. */
+  /** Maximum number of training questions. */
   readonly questions: number
-  /** Lessons in an optimizer step. */
+  /** Lessons per optimizer step. */
   readonly batch: number
   readonly stages: readonly ImitationStage<Question>[]
 }
@@ -52,8 +52,8 @@ export interface ImitationOptions<Question> {
 const epochsInUpdate = 10
 
 /**
- * Supervised on verified graphs, as ARG-Designer, GoAgent and R-GFM have it. Each stage first runs candidates, one question per
- * update, and then learns from those that have proved themselves, some epochs per update.
+ * Supervised learning from verified graphs, as in ARG-Designer, GoAgent and R-GFM. Each stage first runs candidates, one
+ * question per update, then learns from the successful ones, a few epochs per update.
  */
 export function imitation<Question>(
   imitator: GraphImitator<Question>,
@@ -105,12 +105,12 @@ export function imitation<Question>(
       )
       let loss = 0
       for (let epoch = step.from; epoch < Math.min(step.from + epochsInUpdate, stage.epochs); epoch += 1) {
-        // A stage has an optimizer of its own.
+        // Each stage has its own optimizer.
         if (epoch === 0) network.restartOptimizer()
         const random = deriveRandom(seed, 'epoch', step.stage, epoch)
         const mixed = shuffled(lessons, random)
         for (let at = 0; at < mixed.length; at += batch) {
-          // Lets signals in.
+          // Lets the event loop handle signals.
           await setImmediate()
           if (!mayContinue()) return undefined
           loss = network.learn(
@@ -131,7 +131,7 @@ type Step =
   | { readonly type: 'collect'; readonly stage: number; readonly question: number }
   | { readonly type: 'fit'; readonly stage: number; readonly from: number }
 
-/** All updates of a training on this many questions. */
+/** All updates of a training with this many questions. */
 function planned({ stages }: Pick<ImitationOptions<never>, 'stages'>, count: number): Step[] {
   let shares = 0
   return stages.flatMap(({ share, epochs }, stage) => {

@@ -6,7 +6,7 @@ import type { RunRecord } from '../../store/run-folder.ts'
 import type { OrganisationDefinition } from '../organisation.ts'
 import { learners } from './list.ts'
 
-/** What a training is given to train an organisation: one of the list by its name, or your own. */
+/** The learner to train: a listed organisation by name, or your own. */
 export function learnerSource(
   given: string | OrganisationDefinition,
   options: Readonly<Record<string, unknown>> = {},
@@ -14,7 +14,7 @@ export function learnerSource(
   const definition = typeof given === 'string' ? learners.find(({ name }) => name === given) : given
   if (definition?.learner === undefined)
     throw new Problem(
-      `There is no organisation '${typeof given === 'string' ? given : given.name}' that learns. These do: ${learners.map(({ name }) => name).join(', ')}.`,
+      `There is no trainable organisation '${typeof given === 'string' ? given : given.name}'. These can be trained: ${learners.map(({ name }) => name).join(', ')}.`,
     )
   const checked = definition.options.omit({ run: true }).strict().safeParse(options)
   if (!checked.success)
@@ -32,7 +32,7 @@ export function learnerSource(
   }
 }
 
-/** The learner that a run was begun with; none where it trains a policy. */
+/** The learner a run was started with; undefined if the run trains a policy. */
 export function learnerOfRun({ organisation }: Pick<RunRecord, 'organisation'>): LearnerSource | undefined {
   return organisation && learnerSource(organisation.name, organisation.options)
 }

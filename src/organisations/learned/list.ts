@@ -8,7 +8,7 @@ import { masRouter } from './mas-router.ts'
 import { rGfm } from './r-gfm.ts'
 import { searchThenSft } from './search-then-sft.ts'
 
-/** The systems that learn, in the order of the paper's tables. */
+/** The trainable systems, in the order of the paper's tables. */
 export const learners: readonly OrganisationDefinition[] = [
   gptswarm,
   gDesigner,

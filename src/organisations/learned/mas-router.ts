@@ -13,19 +13,19 @@ import { drawEntry } from './sequence.ts'
 import { autoencode, autoencoderShapes, drawNoise } from './variational.ts'
 
 const options = z.object({
-  maxAgents: z.int().min(1).max(16).default(6).describe('Agents at most.'),
-  costRate: z.number().min(0).default(200).describe('What a unit of money takes from the utility.'),
+  maxAgents: z.int().min(1).max(16).default(6).describe('Maximum number of agents.'),
+  costRate: z.number().min(0).default(200).describe('Utility lost per unit of money.'),
   epochs: z.int().min(1).default(10).describe('Passes over the training questions.'),
-  batch: z.int().min(1).default(16).describe('Questions in an update.'),
+  batch: z.int().min(1).default(16).describe('Questions per update.'),
   learningRate: z.number().positive().default(0.01).describe('Learning rate of Adam.'),
   hidden: z.int().min(1).default(64).describe('Width of the latents.'),
   models: z
     .array(z.object({ name: z.string(), description: z.string() }))
     .default([])
-    .describe('Models to choose from for each agent; by default the run’s own alone.'),
+    .describe('Models to choose from for each agent; default: only the run’s own.'),
 })
 
-/** Kinds of questions, with what each is told by. */
+/** Kinds of questions, each with its test. */
 const classes: readonly { readonly text: string; readonly is: (task: Task) => boolean }[] = [
   { text: 'Code: writing a program that passes its tests.', is: ({ program }) => program !== undefined },
   {
@@ -45,7 +45,7 @@ const autoencoderWeight = 0.001
 
 interface RoutedQuestion {
   readonly vector: Float32Array
-  /** Its class. */
+  /** Index of its class. */
   readonly label: number
 }
 
@@ -99,7 +99,7 @@ export async function masRouterSampler(
     { seed, learningRate },
   )
 
-  /** The cascade: draws with `choose`, or goes along a route that was drawn, and gives the parts of the loss. */
+  /** The cascade: draws a route with `choose` or follows a given one, and returns the parts of the loss. */
   const cascade = (
     layers: Layers,
     question: RoutedQuestion,
@@ -220,7 +220,7 @@ export async function masRouterSampler(
     },
     utility({ score, cost }) {
       if (costRate === 0) return score
-      if (cost === undefined) throw new Error('The cost of an answer is not known: a model has no price.')
+      if (cost === undefined) throw new Error('The cost of an answer is unknown: a model has no price.')
       return score - costRate * cost
     },
   }
@@ -234,12 +234,12 @@ export const masRouter = defineLearner({
   fidelity: 'released code',
   source: 'MasRouter (yanweiyue/masrouter, Apache-2.0), mas_router.py and the training scripts',
   differences: [
-    'Classes of questions are four of our own, told by the form of the task; all roles of the library are open to all.',
-    'IO and CoT are one graph here, as prompts are the library’s; in Reflection each agent revises its own answer once.',
-    'The cross-entropy of the class is taken of the softmax once, not twice.',
-    'Noise of the latents is drawn for each question, not for each batch; edges whose types do not fit are left out.',
+    'The four classes of questions are ours, recognised by the form of the task; every class may use all roles of the library.',
+    'IO and CoT are the same graph here, because prompts are the library’s; in Reflection, each agent revises its own answer once.',
+    'The cross-entropy of the class applies the softmax once, not twice.',
+    'Noise of the latents is drawn per question, not per batch; edges with mismatched types are left out.',
     'Cost is in the currency of the models’ prices, and its rate of 200 is ours.',
-    'In use it draws as in training, fixed by seed and question.',
+    'In use, it draws as in training, fixed by seed and question.',
   ],
   options,
   async learner(means, given) {

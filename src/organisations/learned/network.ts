@@ -9,24 +9,24 @@ import { type Tensor, Workspace } from '../../numerics/workspace.ts'
 export interface NetworkOptions {
   readonly seed: number
   readonly learningRate: number
-  /** Parts of AdamW: what every weight loses in a step, times the learning rate. */
+  /** Weight decay of AdamW, multiplied by the learning rate. */
   readonly weightDecay?: number
-  /** The gradient is shortened to this length. */
+  /** Maximum norm of the gradient. */
   readonly clip?: number
-  /** Tensors that are used as they were drawn: the optimizer does not move them. */
+  /** Tensors that keep their initial values. */
   readonly frozen?: (name: string) => boolean
-  /** Values that are not drawn. */
+  /** Fixed initial values, instead of random ones. */
   readonly initial?: (name: string) => number | undefined
 }
 
-/** A network's weights with their optimizer, and passes over them. What a pass takes of memory is given back after it. */
+/** A network's weights and optimizer, with forward and backward passes. Each pass frees its memory at the end. */
 export class Network {
   readonly workspace = new Workspace()
   readonly parameters: Parameters
   readonly adam: Adam
   readonly #options: NetworkOptions
 
-  /** By name, so that a checkpoint's order is the optimizer's. */
+  /** Sorts the shapes by name, so that checkpoint and optimizer have the same order. */
   constructor(shapes: Readonly<Record<string, readonly number[]>>, options: NetworkOptions) {
     const sorted: Shapes = new Map(Object.entries(shapes).sort(([a], [b]) => (a < b ? -1 : 1)))
     this.parameters = new Parameters(this.workspace, sorted, { frozen: false })
@@ -38,12 +38,12 @@ export class Network {
     this.#options = options
   }
 
-  /** What a pass computes, without gradients. */
+  /** Runs a pass without gradients. */
   run<Result>(pass: (layers: Layers) => Result): Result {
     return this.#pass(false, pass)
   }
 
-  /** One optimizer step down the gradient of a loss; gives the loss. One that is not finite is refused: no weight changes. */
+  /** One optimizer step on a loss, which it returns. Throws if the step is not finite; then no weight changes. */
   learn(loss: (layers: Layers) => Tensor, learningRate: number = this.#options.learningRate): number {
     return this.#pass(true, (layers) => {
       const result = loss(layers)
@@ -55,7 +55,7 @@ export class Network {
     })
   }
 
-  /** Forgets the earlier steps: a new stage of a training begins. */
+  /** Resets the optimizer for a new stage of a training. */
   restartOptimizer(): void {
     const { columns } = this.parameters.block
     this.adam.write({ step: 0, first: new Float32Array(columns), second: new Float32Array(columns) })
@@ -129,13 +129,13 @@ export class Layers extends Operations {
     return this.gruOn(name, this.gruInput(name, x), previous)
   }
 
-  /** What a GRUCell makes of its input, before it knows its state. */
+  /** The part of a GRUCell that depends only on the input. */
   gruInput(name: string, x: Tensor): Tensor {
     const input = this.tape.linear(x, this.weight(`${name}.weight_ih`))
     return this.tape.bias(this.weight(`${name}.bias_ih`), input)
   }
 
-  /** The rest of the cell; its new state goes `into` a tensor, if one is given. */
+  /** The rest of the cell. Writes the new state `into` a tensor, if given. */
   gruOn(name: string, input: Tensor, previous?: Tensor, into?: Tensor): Tensor {
     const hidden = this.weight(`${name}.weight_hh`)
     const fromState =
@@ -146,7 +146,7 @@ export class Layers extends Operations {
   /** Zero mean and unit variance per row, without weights of its own. */
   norm(x: Tensor): Tensor {
     const { workspace } = this.tape
-    // The kernel adds to both gradients; nobody reads these.
+    // The kernel writes both gradients; these are not used.
     const unread = workspace.zeros(x.columns)
     const filled = (value: number): Tensor => ({
       ...this.constant([new Float32Array(x.columns).fill(value)]),
@@ -171,7 +171,7 @@ export function gruShapes(name: string, inputs: number, hidden: number) {
   }
 }
 
-/** PyTorch's defaults in distribution: uniform in ±1/√fan_in, for GRUs in ±1/√hidden. Each tensor has its own generator. */
+/** Distributed as PyTorch's defaults: uniform in ±1/√fan_in, for GRUs in ±1/√hidden. Each tensor has its own generator. */
 function initialValues(shapes: Shapes, { seed, initial }: NetworkOptions): Float32Parameters {
   const values: Float32Parameters = new Map()
   for (const [name, shape] of shapes) {

@@ -7,39 +7,39 @@ import { shuffled } from '../../numerics/shuffled.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import type { Layers, Network } from './network.ts'
 
-/** A sampled graph with its utility: what an update learns from. */
+/** A sampled graph with its utility. */
 export interface Rollout<Question, Drawn> {
   readonly question: Question
   readonly drawn: Drawn
   readonly utility: number
 }
 
-/** A distribution over graphs, as a system defines it. */
+/** A system's distribution over graphs. */
 export interface GraphSampler<Question, Drawn extends { readonly graph: AgentGraph }> {
   readonly network: Network
-  /** What it reads of a task. */
+  /** Prepares its input for a task. */
   read(task: Task): Promise<Question>
   draw(question: Question, random: Random): Drawn
   /** The loss of a batch, whose gradient an update follows. */
   loss(layers: Layers, batch: readonly Rollout<Question, Drawn>[]): Tensor
-  /** What counts of an executed graph; its score, unless given. */
+  /** The utility of an executed graph. Default: its score. */
   utility?(look: GraphScore): number
-  /** The graph in use; one that is drawn, unless given. */
+  /** The graph in use. Default: a drawn one. */
   use?(question: Question): AgentGraph
 }
 
 export interface PolicyGradientOptions {
   readonly seed: number
-  /** Questions in an update, each with one graph. */
+  /** Questions per update, each with one graph. */
   readonly batch: number
-  /** For so many training questions. */
+  /** Number of updates for this many training questions. */
   readonly updates: (questions: number) => number
   readonly needsPrice?: GraphLearner['needsPrice']
 }
 
 /**
- * Policy gradient over executed graphs, as GPTSwarm, G-Designer, MasRouter and EIB-Learner have it: an update samples one graph
- * for each of a few questions, runs them all, and takes one step on the loss. The reward comes at the end only.
+ * Policy gradient over executed graphs, as in GPTSwarm, G-Designer, MasRouter and EIB-Learner: an update samples one graph for
+ * each of a few questions, runs them, and takes one step on the loss. There is only a final reward.
  */
 export function policyGradient<Question, Drawn extends { readonly graph: AgentGraph }>(
   sampler: GraphSampler<Question, Drawn>,
@@ -52,7 +52,7 @@ export function policyGradient<Question, Drawn extends { readonly graph: AgentGr
     needsPrice,
     updatesFor: updates,
     async update({ update, tasks, evaluate }) {
-      // One order for the whole training, gone through in a circle.
+      // One order for the whole training, repeated as often as needed.
       const order = shuffled(tasks, deriveRandom(seed, 'order'))
       const chosen = Array.from(
         { length: batch },

@@ -4,7 +4,7 @@ export function pathEdges(count: number): [number, number][] {
 }
 
 /**
- * Each node is the mean of itself and of its neighbours' mean. A convolution would make all nodes of a complete graph alike.
+ * Averages each node with the mean of its neighbours. A convolution would make all nodes of a complete graph alike.
  */
 export function neighbourWeights(count: number, edges: readonly (readonly [number, number])[]): number[][] {
   return Array.from({ length: count }, (_, i) => {
@@ -16,7 +16,7 @@ export function neighbourWeights(count: number, edges: readonly (readonly [numbe
   })
 }
 
-/** The weights of a graph convolution: D^−½ (A + I) D^−½ of the edges taken both ways, as Kipf and Welling have it. */
+/** The weights of Kipf and Welling's graph convolution: D^−½ (A + I) D^−½, with edges in both directions. */
 export function convolutionWeights(count: number, edges: readonly (readonly [number, number])[]): number[][] {
   const adjacency = Array.from({ length: count }, (_, row) =>
     Array.from({ length: count }, (__, column) => Number(row === column)),

@@ -20,10 +20,10 @@ import { convolutionWeights } from './propagation.ts'
 
 const options = z.object({
   questions: z.int().min(1).default(40).describe('Training questions.'),
-  candidates: z.int().min(1).default(8).describe('Subgraphs that are scored for a question.'),
-  hops: z.int().min(1).max(3).default(2).describe('Steps round the best-matching role.'),
-  maxAgents: z.int().min(1).max(8).default(4).describe('Agents at most.'),
-  experts: z.int().min(1).max(8).default(3).describe('Encoders that the gate mixes.'),
+  candidates: z.int().min(1).default(8).describe('Subgraphs scored per question.'),
+  hops: z.int().min(1).max(3).default(2).describe('Maximum distance from the best-matching role.'),
+  maxAgents: z.int().min(1).max(8).default(4).describe('Maximum number of agents.'),
+  experts: z.int().min(1).max(8).default(3).describe('Number of encoders, which a gate mixes.'),
   hidden: z.int().min(1).default(64).describe('Width of the encoders.'),
   epochs: z.int().min(1).default(50).describe('Epochs.'),
   batch: z.int().min(1).default(16).describe('Graphs in an optimizer step.'),
@@ -81,7 +81,7 @@ export async function rgfmImitator(
   }
   const scores = (question: Float32Array, graphs: readonly AgentGraph[]) =>
     graphs.map((graph) => network.run((layers) => layers.values(logit(layers, question, graph))[0]!))
-  /** The role that matches best, with some of those 1 to k steps round it. */
+  /** The best-matching role, with some of the roles up to k steps away. */
   const subgraphs = (question: Float32Array, random: Random): AgentGraph[] => {
     const match = roles.map((role) => role.reduce((sum, entry, at) => sum + entry * question[at]!, 0))
     const centre = match.indexOf(Math.max(...match))
@@ -97,7 +97,7 @@ export async function rgfmImitator(
     teaches: () => true,
     loss(layers, batch) {
       return layers.weightedSum(
-        // Cross-entropy with the score: a share of right and of wrong.
+        // Cross-entropy with the score as a soft label.
         ...batch.flatMap(({ question, graph, score }) => {
           const value = logit(layers, question, graph)
           return [
@@ -138,7 +138,7 @@ function subgraphRound(
   const edges = given.neighbours
     .map(([from, to]): Edge => [kept.indexOf(from), kept.indexOf(to)])
     .filter(([from, to]) => from >= 0 && to >= 0)
-  // Both ways fit for most roles: which one is drawn.
+  // Most pairs fit in both directions, so the direction is drawn.
   const drawn = drawEdges(edges, () => random.uniform() < 0.5)
   return graphOf(
     kept.map((place) => given.agents[place]!),
@@ -155,7 +155,7 @@ export const rGfm = defineLearner({
   fidelity: 'adaptation',
   source: 'R-GFM (USTC-DataDarknessLab/R-GFM, MIT) is no organizer: this is our own use of its idea',
   differences: [
-    'The graph is the library’s: roles, joined where an output fits an input; features are the roles’ vectors.',
+    'The graph is the library’s: roles, connected if an output fits an input; features are the roles’ vectors.',
     'Experts are plain graph convolutions: the Riemannian part and the contrastive pretraining are left out.',
     'The scorer is trained on executed subgraphs; all sizes are ours.',
   ],

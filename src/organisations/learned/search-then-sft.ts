@@ -19,15 +19,15 @@ import { questionVector } from './agents.ts'
 import { defineLearner } from './define-learner.ts'
 
 const options = z.object({
-  passes: z.int().min(1).default(5).describe('Search batches on each training question.'),
+  passes: z.int().min(1).default(5).describe('Search batches per training question.'),
   stages: z.int().min(1).default(5).describe('Epochs of imitation, spread evenly over the search.'),
   hidden: z.int().min(1).default(256).describe('Width of the policy network.'),
-  maxUnits: z.int().min(1).max(16).default(3).describe('Units at most.'),
-  maxDepth: z.int().min(1).default(4).describe('Agents at most on a path through a graph.'),
+  maxUnits: z.int().min(1).max(16).default(3).describe('Maximum number of units.'),
+  maxDepth: z.int().min(1).default(4).describe('Maximum number of agents on a path through a graph.'),
   learningRate: z.number().positive().default(1e-4).describe('Learning rate of Adam.'),
 })
 
-/** Searches graphs without the policy, and now and then has it imitate the best of each question. */
+/** Searches graphs without the policy; at regular intervals, the policy learns to imitate the best of each question. */
 export async function searchLearner(
   { library, encoder, seed }: LearnerMeans,
   { passes, stages, ...dimensions }: z.output<typeof options>,
@@ -53,7 +53,7 @@ export async function searchLearner(
         looks.set(graphKey(graph), { graph, task: id, ...score })
         return score.score
       })
-      // Whole batches: a stage ends with the batch that reaches its share of the search.
+      // A stage ends with the batch that reaches its share of the search.
       const batches = passes * tasks.length
       const reached = (batch: number) => Math.floor((stages * batch) / batches)
       let loss = 0
@@ -61,7 +61,7 @@ export async function searchLearner(
         for (const [question, pool] of pools.entries()) {
           const lesson = demonstrationAt(pool, stage)
           if (lesson === undefined) continue
-          // Lets signals in.
+          // Lets the event loop handle signals.
           await setImmediate()
           if (!mayContinue()) return undefined
           const task = tasks[question]!
@@ -80,7 +80,7 @@ export async function searchLearner(
   }
 }
 
-/** Every graph that was scored on a question so far, as it first came. */
+/** Every graph scored on a question so far, in order of first appearance. */
 function poolOf(rounds: readonly (readonly GraphLook[])[], question: number, questions: number): GraphPool {
   const pool: GraphPool = new Map()
   for (let update = question; update < rounds.length; update += questions)
@@ -99,7 +99,7 @@ export const searchThenSft = defineLearner({
   source: 'MAGIC, appendix C.5 (the other route of Q3)',
   differences: [
     'Stages are equal shares of the search, not of money: `magic experiment q3` counts money.',
-    'The policy reads the question without names of data set, roles and tools.',
+    'The policy reads the question without the names of data set, roles and tools.',
   ],
   options,
   learner: searchLearner,

@@ -2,15 +2,15 @@ import { AgentGraph, type Finalizer, type Unit } from '../../graph/agent-graph.t
 import type { Random } from '../../numerics/random.ts'
 import type { Agent } from './agents.ts'
 
-/** A graph as systems that build it node by node see it: agents in order, and which earlier ones each hears. */
+/** A graph as a sequence of decisions: agents in order, and which earlier ones each hears. */
 export interface Sequence {
-  /** By their places in the pool. */
+  /** Positions in the pool. */
   readonly nodes: readonly number[]
-  /** Per node, a bit for each earlier one. */
+  /** For each node, a bit per earlier node. */
   readonly heard: readonly (readonly boolean[])[]
 }
 
-/** The sequence of a graph of agents of the pool, in its own order, which is topological. */
+/** The sequence of a graph whose agents are in the pool, in the graph's topological order. */
 export function sequenceOf({ units }: AgentGraph, pool: readonly Agent[]): Sequence {
   return {
     nodes: units.map(({ role, realization }) =>
@@ -32,7 +32,7 @@ export function sequenceGraph({ nodes, heard }: Sequence, pool: readonly Agent[]
   return AgentGraph.of(units, finalizer)
 }
 
-/** One of the entries, by their log-probabilities; those in `closed` are no choice. */
+/** Draws an entry by log-probabilities, excluding those in `closed`. */
 export function drawEntry(
   logs: Float32Array,
   random: Random,

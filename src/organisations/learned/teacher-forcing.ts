@@ -5,17 +5,17 @@ import type { Layers } from './network.ts'
 import { type Sequence, sequenceOf } from './sequence.ts'
 
 /**
- * Sequences of several lengths, as one batch: the longest first, so that those which still have a step are the first rows. Rows
- * stand step after step.
+ * Sequences of different lengths as one batch, longest first, so that the sequences that still have a step are the first rows.
+ * Rows are ordered by step.
  */
 interface Steps {
-  /** Sequences that have this step. */
+  /** For each step, the number of sequences that have it. */
   readonly counts: readonly number[]
   /** The sequence and the step of each row. */
   readonly rows: readonly { readonly sequence: number; readonly step: number }[]
 }
 
-/** Of lengths that do not rise. */
+/** `lengths` must be in descending order. */
 function stepsOf(lengths: readonly number[]): Steps {
   const counts = Array.from(
     { length: lengths[0] ?? 0 },
@@ -35,8 +35,8 @@ interface Lesson {
 }
 
 /**
- * Lessons as networks that write a graph node by node read them when all choices are known beforehand: a row for each choice of
- * a node or of the end, step after step.
+ * Inputs for networks that write a graph node by node when all choices are known in advance: a row for each choice of a node
+ * or of the end, ordered by step.
  */
 export function forcedChoices<Given extends Lesson>(
   layers: Layers,
@@ -52,7 +52,7 @@ export function forcedChoices<Given extends Lesson>(
   const choices = rows.map(({ sequence, step }) => ({ sequence, step, lesson: sorted[sequence]! }))
   const written = stepsOf(sorted.map(({ nodes }) => nodes.length))
   const read = written.rows.map(({ sequence, step }) => sorted[sequence]!.nodes[step]!)
-  // What stands before the first choice is zero.
+  // The history before the first choice is zero.
   const histories = tape.zeros(rows.length, vectors[0]!.length)
   gruStates(layers, 'history', layers.rowsAt(historyInputs(layers, vectors), read), written.counts, {
     into: rowsOf(histories, sorted.length, read.length),
@@ -65,7 +65,7 @@ export function forcedChoices<Given extends Lesson>(
   return { choices, counts, tasks, owners, mixed: fused(layers, histories, layers.rowsAt(tasks, owners)) }
 }
 
-/** For each node with earlier ones, a walk over them: the rows of all walks, and where each begins. */
+/** For each node with earlier ones, a walk over them: the rows of all walks, and where each starts. */
 export function forcedWalks<Given extends Sequence>(
   choices: readonly { readonly sequence: number; readonly step: number; readonly lesson: Given }[],
 ) {
@@ -86,14 +86,14 @@ export function taskRows(layers: Layers, questions: readonly Float32Array[]): Te
   return layers.linear('task.1', layers.relu(layers.linear('task.0', layers.constant(questions))))
 }
 
-/** What the history's GRU makes of each vector of the pool. */
+/** The history GRU's input part for each vector of the pool. */
 export function historyInputs(layers: Layers, vectors: readonly Float32Array[]): Tensor {
   return layers.gruInput('history', layers.constant(vectors))
 }
 
 /**
- * A GRU over sequences whose inputs are known beforehand: one product per step for all of them. `inputs` are rows of `gruInput`;
- * the states of all steps come out in the same order.
+ * A GRU over sequences with known inputs: one product per step for all sequences. `inputs` are rows of `gruInput`; the states
+ * of all steps are returned in the same order.
  */
 export function gruStates(
   layers: Layers,
@@ -116,7 +116,7 @@ export function gruStates(
   return into
 }
 
-/** What is written so far, and the task: x = (1 − g)h + g·t with g = σ(h·t/d), row by row. */
+/** Blends history and task row by row: x = (1 − g)h + g·t with g = σ(h·t/d). */
 export function fused(layers: Layers, histories: Tensor, tasks: Tensor): Tensor {
   const rows = [...Array(histories.rows).keys()]
   const gates = layers.sigmoid(

@@ -2,7 +2,7 @@ import type { Random } from '../../numerics/random.ts'
 import type { Tensor } from '../../numerics/workspace.ts'
 import { type Layers, linearShapes } from './network.ts'
 
-/** Deviation of the prior, and what a latent's own is scaled by. */
+/** Standard deviation of the prior; also scales each latent's own deviation. */
 const deviation = 0.1
 const variance = deviation ** 2
 

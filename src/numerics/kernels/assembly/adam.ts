@@ -2,8 +2,8 @@ import { loadLanes, madd, storeLanes } from './lanes'
 import { outer } from './products'
 
 /**
- * One Adam step over n parameters that lie together. `constants` are β1, 1 − β1, β2, 1 − β2, the step size lr / (1 − β1ᵗ),
- * the root correction 1 / √(1 − β2ᵗ) and ε.
+ * One Adam step over n contiguous parameters. `constants` are β1, 1 − β1, β2, 1 − β2, the step size lr / (1 − β1ᵗ), the
+ * root correction 1 / √(1 − β2ᵗ) and ε.
  */
 function step(n: i32, parameters: usize, gradients: usize, first: usize, second: usize, constants: usize): void {
   const beta1 = v128.load32_splat(constants), rest1 = v128.load32_splat(constants, 4)
@@ -40,8 +40,8 @@ function move(
   storeLanes(parameters, f32x4.sub(loadLanes(parameters, count), step), count)
 }
 
-// A moment that only decays would end as a subnormal number, slow for hundreds of steps. Below this it is zero, long
-// after it has had any effect.
+// A decaying moment would become subnormal, which is slow, and stay so for hundreds of steps. Below this value it has long
+// had no effect and is set to zero.
 const least: f32 = 1e-30
 
 // @ts-ignore: decorator
@@ -55,24 +55,24 @@ function firstMoment(m: v128, g: v128, beta: v128, rest: v128): v128 {
 @inline
 function secondMoment(v: v128, g: v128, beta: v128, rest: v128): v128 {
   const mixed = madd(rest, f32x4.mul(g, g), f32x4.mul(beta, v))
-  // A finite gradient may have an infinite square. Infinity would never decay, and its weight never move again.
+  // A finite gradient may have an infinite square. Infinity would never decay, so the weight would never move again.
   const finite = f32x4.pmin(mixed, f32x4.splat(f32.MAX_VALUE))
   return v128.and(finite, f32x4.gt(finite, f32x4.splat(least)))
 }
 
-/** One Adam step over n parameters. Gradients are zero afterwards: the next backward pass adds to them. */
+/** One Adam step over n parameters. Resets the gradients to zero, since the next backward pass adds to them. */
 export function adam(n: i32, parameters: usize, gradients: usize, first: usize, second: usize, constants: usize): void {
   step(n, parameters, gradients, first, second, constants)
   memory.fill(gradients, 0, <usize>n << 2)
 }
 
-/** Rows of a matrix whose gradient is in the first-level cache at a time. */
+/** Rows of a matrix whose gradients fit into the first-level cache together. */
 const blockRows: i32 = 8
 
 /**
- * Adam on a matrix [n×k] whose gradient is a sum of terms: aᵀ·b, with a [m×n] and b [m×width], added to its columns from
- * `column` on. The gradient is never written to memory: it is as large as the weights, and an update is bound by what it
- * reads and writes. `terms` lists m, a, lda, b, ldb, column, width for each; `scratch` has room for `blockRows` rows.
+ * Adam on a matrix [n×k] whose gradient is a sum of terms aᵀ·b, with a [m×n] and b [m×width], each added to the columns from
+ * `column` on. The gradient is as large as the weights and an update is bound by memory traffic, so it is never written out.
+ * `terms` lists m, a, lda, b, ldb, column, width for each term; `scratch` has room for `blockRows` rows.
  */
 export function outerAdam(
   count: i32, terms: usize, n: i32, k: i32,
@@ -91,13 +91,13 @@ export function outerAdam(
         scratch + (<usize>i32.load(term, 20) << 2), k,
       )
     }
-    // The rows of a block lie together, whatever parts the weight is used in: one walk over all of them.
+    // The rows of a block are contiguous, whichever column parts the terms cover, so one step covers them all.
     const o = <usize>j * row
     step(rows * k, parameters + o, scratch, first + o, second + o, constants)
   }
 }
 
-/** The largest magnitude among the entries of an m×k matrix; NaN where there is one. */
+/** The largest magnitude in an m×k matrix; NaN if any entry is NaN. */
 export function largest(m: i32, k: i32, x: usize, ld: i32): f32 {
   let s = f32x4.splat(0)
   for (let i: i32 = 0; i < m; i++, x += <usize>ld << 2) {
@@ -109,7 +109,7 @@ export function largest(m: i32, k: i32, x: usize, ld: i32): f32 {
   )
 }
 
-/** Whether all n values are finite: x·0 is 0 for a finite x and NaN for the others. */
+/** Whether all n values are finite: x·0 is 0 for a finite x, otherwise NaN. */
 export function allFinite(n: i32, x: usize): bool {
   let s = f32x4.splat(0)
   for (let i: i32 = 0; i < n; i += 4)

@@ -1,7 +1,7 @@
 import { erf, exp, sigmoid, tanh } from './functions'
 import { addLanes, loadLanes, madd, storeLanes, sumLanes } from './lanes'
 
-/** y = GELU(x), the exact one. With `slope` ≠ 0 its derivative is kept there for the way back. */
+/** y = GELU(x), the exact one. If `slope` ≠ 0, stores the derivative there for the backward pass. */
 export function gelu(n: i32, x: usize, y: usize, slope: usize): void {
   const half = f32x4.splat(0.5)
   for (let i: i32 = 0; i < n; i += 4) {
@@ -13,7 +13,7 @@ export function gelu(n: i32, x: usize, y: usize, slope: usize): void {
     if (slope) {
       const square = f32x4.mul(v, v)
       const density = f32x4.mul(exp(f32x4.mul(square, f32x4.splat(-0.5))), f32x4.splat(0.39894228040143268))
-      // Beyond 6.5 it is below the resolution of the slope.
+      // Beyond 6.5 it is too small to change the slope.
       const near = v128.and(density, f32x4.lt(square, f32x4.splat(42.25)))
       storeLanes(slope + o, madd(v, near, cdf), count)
     }
@@ -30,8 +30,8 @@ export function multiplyAdd(n: i32, a: usize, b: usize, out: usize): void {
 }
 
 /**
- * x less its row's mean. The mean of nearly equal values has more digits than a float, and the reciprocal deviation
- * magnifies what is lost up to 316 times, so it comes in two parts.
+ * x minus its row's mean. The mean is given in two parts: the mean of nearly equal values has more digits than a float, and
+ * the reciprocal deviation would magnify the rounding error up to 316 times.
  */
 // @ts-ignore: decorator
 @inline
@@ -94,7 +94,7 @@ export function layerNormGradient(
       const g = loadLanes(dy + o, count)
       const normal = f32x4.mul(centred(loadLanes(x + o, count), mean, rest), reciprocal)
       const d = f32x4.mul(g, loadLanes(weight + o, count))
-      // Beyond the row's end d is zero, because the loads there are.
+      // Loads beyond the row's end give zero, so d is zero there.
       s1 = f32x4.add(s1, d)
       s2 = madd(d, normal, s2)
       addLanes(dweight + o, f32x4.mul(g, normal), count)
@@ -113,8 +113,8 @@ export function layerNormGradient(
 }
 
 /**
- * The gates of a GRUCell, order r, z, n: `gi` and `gh` [m×3h] are W_ih·v + b_ih and W_hh·u + b_hh. `previous` 0 stands
- * for a zero state. `gates` [m×3h] keeps the activated gates for the way back.
+ * The gates of a GRUCell, order r, z, n: `gi` and `gh` [m×3h] are W_ih·v + b_ih and W_hh·u + b_hh. `previous` = 0 means a
+ * zero state. `gates` [m×3h] stores the activated gates for the backward pass.
  */
 export function gruGates(m: i32, h: i32, gi: usize, gh: usize, previous: usize, u: usize, gates: usize): void {
   const row: usize = h << 2

@@ -1,10 +1,10 @@
-// Elementary functions on four floats at once, built from arithmetic alone: no platform's library has a say in them.
+// Elementary functions on four floats at once. Built from arithmetic alone, so results are the same on every platform.
 import { madd } from './lanes'
 
 /**
- * eˣ to about one unit in the last place: 2ⁿ·eʳ with |r| ≤ ln2/2, eʳ by its Taylor series of degree 7. Beyond ±60 it
- * stays at e^±60: to the gates and weights made from it that is 0 or 1 all the same, and products with it do not become
- * subnormal numbers, on which a processor is a hundred times slower.
+ * eˣ to about one unit in the last place: 2ⁿ·eʳ with |r| ≤ ln2/2, eʳ by its Taylor series of degree 7. Clamped at e^±60:
+ * gates and weights computed from it are 0 or 1 there anyway, and products with it do not become subnormal, which would be
+ * a hundred times slower.
  */
 // @ts-ignore: decorator
 @inline
@@ -41,8 +41,8 @@ export function tanh(x: v128): v128 {
 }
 
 /**
- * erf on [-3.95, 3.95] as x·P(x²)/Q(x²), beyond it ±1 (off by 2e-8). The coefficients are a least-maximum fit of
- * relative error 2e-8, below float32's own rounding.
+ * erf on [-3.95, 3.95] as x·P(x²)/Q(x²), beyond it ±1 (off by 2e-8). The coefficients are a minimax fit with a relative
+ * error of 2e-8, below float32's own rounding.
  */
 // @ts-ignore: decorator
 @inline

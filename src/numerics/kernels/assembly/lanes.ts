@@ -1,4 +1,4 @@
-// Up to four floats as a vector: rows need not be a multiple of four long, and nothing beyond a row is touched.
+// Loads and stores of up to four floats as a vector, so that rows can have any length and nothing beyond them is touched.
 
 // @ts-ignore: decorator
 @inline
@@ -34,7 +34,7 @@ export function sumLanes(v: v128): f32 {
   return f32x4.extract_lane(v, 0) + f32x4.extract_lane(v, 1) + (f32x4.extract_lane(v, 2) + f32x4.extract_lane(v, 3))
 }
 
-/** a·b + c: rounded once in the fused build, twice in the other. Nothing else differs between the two. */
+/** a·b + c, rounded once in the fused build and twice in the other. This is the only difference between the two. */
 // @ts-ignore: decorator
 @inline
 export function madd(a: v128, b: v128, c: v128): v128 {
@@ -42,14 +42,14 @@ export function madd(a: v128, b: v128, c: v128): v128 {
   return f32x4.add(f32x4.mul(a, b), c)
 }
 
-/** The same for one float: a column in a tail is rounded like one in a vector. */
+/** The same for one float, so that tail columns are rounded like the others. */
 // @ts-ignore: decorator
 @inline
 export function maddOne(a: f32, b: f32, c: f32): f32 {
   return f32x4.extract_lane(madd(f32x4.splat(a), f32x4.splat(b), f32x4.splat(c)), 0)
 }
 
-/** Whether `madd` rounds once here: 1 + 2⁻¹² squared, less all that a float keeps of it, leaves 2⁻²⁴ or nothing. */
+/** Whether `madd` rounds once: (1 + 2⁻¹²)² minus its value as a float is 2⁻²⁴ if so, otherwise 0. */
 export function fuses(x: f32): bool {
   const a = f32x4.splat(x)
   const rounded = f32x4.mul(a, a)

@@ -11,8 +11,8 @@ export function linear(
   const sx: usize = ldx << 2
   const sw: usize = ldw << 2
   const sy: usize = ldy << 2
-  // Part of a concatenated weight: its rows lie apart, and the processor does not guess where the next one is. The first
-  // row's block asks for eight of them at once, which brings them from far sooner, and the other blocks find them near.
+  // In a part of a concatenated weight, rows are far apart and the processor does not prefetch them. The first block
+  // therefore loads eight at once to overlap their cache misses; later blocks find them in the cache.
   let rows: i32 = ldw > k ? 1 : 4
   for (; m > 0; m -= rows, x += rows * sx, y += rows * sy, rows = 4) {
     if (m < rows) rows = m > 1 ? 2 : 1
@@ -38,7 +38,7 @@ function store(y: usize, lanes: v128, k: i32, x: usize, w: usize, accumulate: bo
   f32.store(y, accumulate ? f32.load(y) + value : value)
 }
 
-/** The products of four rows from a on with two from b on; `ya` and `yb` bytes lie between their results. */
+/** The products of four rows of a with two of b. Results are `ya` bytes apart along a, and `yb` along b. */
 // @ts-ignore: decorator
 @inline
 function dots4x2(k: i32, a: usize, sa: usize, b: usize, sb: usize, y: usize, ya: usize, yb: usize, accumulate: bool): void {
@@ -125,7 +125,7 @@ export function product(
   const sw: usize = ldw << 2
   const sy: usize = ldy << 2
   if (m <= 8) return productFew(m, n, k, x, sx, w, sw, y, sy)
-  // Many rows: a panel of 16 columns of w, one cache line per row, stays near while all rows of x pass over it.
+  // Many rows: a panel of 16 columns of w, one cache line per row, stays in the cache while all rows of x use it.
   let c: i32 = 0
   for (; c + 16 <= k; c += 16) {
     const o: usize = c << 2
@@ -140,7 +140,7 @@ export function product(
   }
 }
 
-/** Few rows: y stays near and w passes by once, four of its rows at a time. */
+/** Few rows: y stays in the cache, and w is read once, four rows at a time. */
 function productFew(m: i32, n: i32, k: i32, x: usize, sx: usize, w: usize, sw: usize, y: usize, sy: usize): void {
   const k8: usize = (k & ~7) << 2
   const ke: usize = k << 2
@@ -187,7 +187,7 @@ function productFew(m: i32, n: i32, k: i32, x: usize, sx: usize, w: usize, sw: u
   }
 }
 
-/** Rows of x that stay in the first-level cache while the weights' gradient passes over them. */
+/** Rows of x that fit into the first-level cache while the gradient of the weights is streamed. */
 const chunk: i32 = 32
 
 /** w[n×k] += y[m×n]ᵀ · x[m×k]: the gradient of `linear` with respect to its weight. */
@@ -201,7 +201,7 @@ export function outer(
     const count = min(m - from, chunk)
     const xf = x + from * sx
     const yf = y + from * sy
-    // Along the rows of w, because the gradient is what comes from far: a strided walk over it would miss every time.
+    // Along the rows of w, because the gradient is not in the cache: a strided walk would miss every time.
     let j: i32 = 0
     for (; j + 2 <= n; j += 2) {
       const wj = w + j * sw
@@ -225,8 +225,8 @@ function outerRows(two: bool, m: i32, k: i32, y: usize, sy: usize, x: usize, sx:
 }
 
 /**
- * Adds Σᵢ fᵢ·vᵢ to 16 columns. The factors f lie `step` bytes apart, the rows v of 16 columns `sv` bytes. With two rows of
- * results, those of the second lie at `next` and their factors `second` bytes after those of the first.
+ * Adds Σᵢ fᵢ·vᵢ to 16 columns. The factors f are `step` bytes apart, the rows v `sv` bytes. With `two`, also computes a
+ * second row of results at `next`, whose factors are `second` bytes after those of the first.
  */
 // @ts-ignore: decorator
 @inline
@@ -267,7 +267,7 @@ function store16(out: usize, v0: v128, v1: v128, v2: v128, v3: v128): void {
   v128.store(out, v3, 48)
 }
 
-/** The same for one column. */
+/** Like `panel`, for one column. */
 // @ts-ignore: decorator
 @inline
 function column(count: i32, s: usize, step: usize, v: usize, sv: usize, out: usize): void {
@@ -277,8 +277,8 @@ function column(count: i32, s: usize, step: usize, v: usize, sv: usize, out: usi
 }
 
 /**
- * Touches rows that are needed soon, one load per cache line. The parts of a concatenated weight lie far apart, so the
- * processor does not guess that they come next; these loads wait for memory together instead of one after the other.
+ * Prefetches rows, one load per cache line. The rows of a part of a concatenated weight are far apart, so the processor does
+ * not prefetch them; here their cache misses overlap.
  */
 // @ts-ignore: decorator
 @inline

@@ -1,4 +1,4 @@
-// Work on rows named by index lists (int32): the ragged part of the network, where graphs differ in shape.
+// Operations on rows given by index lists (int32): the ragged part of the network, where graphs differ in shape.
 import { exp } from './functions'
 import { addLanes, loadLanes, madd, storeLanes, sumLanes } from './lanes'
 
@@ -39,7 +39,7 @@ export function scatterAdd(m: i32, h: i32, source: usize, index: usize, out: usi
   for (let p: i32 = 0; p < m; p++, source += row) addScaled(h, 1, source, rowAt(out, index, p, row))
 }
 
-/** out[p] = mean of source[members[q]] for q in offsets[p] … offsets[p+1]; zero where there are none. */
+/** out[p] = mean of source[members[q]] for q in offsets[p] … offsets[p+1]; zero if there are none. */
 export function meanRows(m: i32, h: i32, source: usize, offsets: usize, members: usize, out: usize): void {
   const row: usize = h << 2
   for (let p: i32 = 0; p < m; p++, out += row) {
@@ -112,7 +112,7 @@ export function dotRowsGradient(
 
 /**
  * Task-conditioned pooling: out[d] = Σ softmax(scale · h_i·key_d) h_i over the units of d, which are
- * h[members[offsets[d] … offsets[d+1]]]. A decision without units is left alone. `weights` keeps the softmax.
+ * h[members[offsets[d] … offsets[d+1]]]. Rows of decisions without units stay unchanged. `weights` stores the softmax.
  */
 export function attentionPool(
   decisions: i32, h: i32, states: usize, offsets: usize, members: usize,
