@@ -67,7 +67,7 @@ export const arbitrarySpace: fc.Arbitrary<ConstructionSpace> = fc
     restriction,
   }))
 
-/** A space and a graph that grew in it by random actions that the masks allow. */
+/** A space and a graph grown in it by random legal actions. */
 export const arbitraryConstruction: fc.Arbitrary<{ space: ConstructionSpace; graph: AgentGraph }> =
   arbitrarySpace.chain((space) =>
     fc

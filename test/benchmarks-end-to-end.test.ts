@@ -35,7 +35,7 @@ describeShared('benchmarks, end to end', () => {
     const organisation = (await loadPolicy(folder, { encoder: lexicalEncoder })).organisation()
     const report = await evaluate({ set, model, organisation, folder, sandbox })
     expect(report).toMatchObject({ metric: benchmarks[name].metric, complete: true, n: splits.test.length })
-    // The simulated model knows the answers, and hits some of them.
+    // The simulated model knows the answers and gives some of them.
     expect(report.score.mean).toBeGreaterThan(0)
     if (name === 'tatqa') expect(Object.keys(report.measures)).toContain('em')
     expect(existsSync(join(report.folder!, 'records.jsonl'))).toBe(true)

@@ -19,7 +19,7 @@ test('magic organisations lists every system with its fidelity', { timeout }, as
   }
 })
 
-test('tasks instead of a run: evaluated, continued, disturbed, compared and verified', {
+test('`magic eval TASKS` evaluates, continues, disturbs, compares and verifies without a run', {
   timeout,
 }, async () => {
   const tasks = ['eval', 'synthetic', '--train-size', '4', '--test-size', '6']
@@ -46,7 +46,7 @@ test('tasks instead of a run: evaluated, continued, disturbed, compared and veri
   expect(other.stderr).toContain('Choose another --name')
 })
 
-test('at matched tokens', { timeout }, async () => {
+test('evaluates at matched tokens', { timeout }, async () => {
   const words = ['eval', 'synthetic', '--train-size', '4', '--test-size', '6', '--name', 'matched']
   const { code, stdout } = await magic(
     ...words,
@@ -68,7 +68,7 @@ test('at matched tokens', { timeout }, async () => {
   expect(matched[0].above.tokens).toBeGreaterThan(debate!.tokens.total)
 })
 
-test('magic organisations NAME tells source, differences and options', { timeout }, async () => {
+test('magic organisations NAME shows source, differences and options', { timeout }, async () => {
   const { stdout } = await magic('organisations', 'dylan')
   expect(stdout).toContain('SALT-NLP/DyLAN')
   expect(stdout).toContain('Differences from the source')
@@ -85,7 +85,7 @@ interface Recorded {
   readonly failures: readonly { readonly reason?: string }[]
 }
 
-test('interventions change what they say, and nothing else', { timeout }, async () => {
+test('interventions change only what they say', { timeout }, async () => {
   const words = ['eval', 'synthetic', '--train-size', '4', '--test-size', '6', '--name', 'disturbed']
   const evaluated = async (...more: string[]) => {
     const { code, stdout, stderr } = await magic(
@@ -132,7 +132,7 @@ test('interventions change what they say, and nothing else', { timeout }, async 
   expect((await magic(...words, '--drop-role', 'nobody')).stderr).toContain("there is no role 'nobody'")
 })
 
-test('a dry run tells what it would take, and stores nothing', { timeout }, async () => {
+test('a dry run estimates and stores nothing', { timeout }, async () => {
   const words = ['synthetic', '--train-size', '4', '--test-size', '30', '--dry-run']
   const list = ['--organisation', 'direct,llm-debate:agents=2', '--name', 'planned']
   const plan = await magic('eval', ...words, ...list, '--model', 'deepseek', '--json')
@@ -140,7 +140,7 @@ test('a dry run tells what it would take, and stores nothing', { timeout }, asyn
   const { questions, sampled, organisations: rows, total } = JSON.parse(plan.stdout)
   expect({ questions, sampled }).toEqual({ questions: 30, sampled: 10 })
   expect(rows).toMatchObject([{ organisation: 'direct', calls: 30 }, { organisation: 'llm-debate:agents=2' }])
-  // Two agents over two rounds, and a summarizer where programs differ.
+  // Two agents over two rounds, plus a summarizer if programs differ.
   expect(rows[1].calls).toBeGreaterThanOrEqual(120)
   expect(total.calls).toBe(30 + rows[1].calls)
   expect(total.cost.currency).toBe('CNY')

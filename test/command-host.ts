@@ -1,5 +1,5 @@
-// A process that runs one command line after another, as `test/magic.ts` sends them: starting one for each would take
-// longer than most commands do.
+// A process that runs one command line after another, as sent by `test/magic.ts`: starting a process for
+// each would take longer than most commands.
 import { Writable } from 'node:stream'
 import '../bin/own-package.js'
 import { runProgram } from '../src/cli/program.ts'
@@ -23,7 +23,7 @@ function replaceEnvironment(variables: NodeJS.ProcessEnv): void {
   Object.assign(process.env, variables)
 }
 
-/** Takes the place of a stream of the process. The result tells what was written. */
+/** Replaces a stream of the process. The result returns what was written. */
 function captured(name: 'stdout' | 'stderr'): () => string {
   const chunks: Buffer[] = []
   const stream = new Writable({

@@ -9,14 +9,14 @@ import { openSimulated } from '../src/simulator/server/open-simulated.ts'
 import { ownTaskSet } from '../src/tasks/own/own-task-set.ts'
 import { magicIn, type Outcome } from './magic.ts'
 
-// Trainings, on a machine that may have other work.
+// Trainings, possibly on a busy machine.
 vi.setConfig({ testTimeout: 30 * 60_000 })
 
 const place = mkdtempSync(join(tmpdir(), 'magic-examples-'))
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 const at = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
 
-/** Runs an example as `npm run example` does, in a folder of its own. */
+/** Runs an example like `npm run example`, in its own folder. */
 function example(path: string, env: Record<string, string> = {}, ...words: string[]): Promise<Outcome> {
   const flags = ['--import', at('bin/own-package.js'), at(`examples/${path}`), ...words]
   return new Promise((resolve) => {
@@ -56,7 +56,7 @@ test('own-roles-and-tool trains by command, and is asked by command and from cod
   expect(await magicIn(place, 'ask', 'tides.tgz', known, '--config', config)).toMatchObject({ code: 0 })
 })
 
-test('local-model trains on an endpoint of this machine', async () => {
+test('local-model trains on a local endpoint', async () => {
   const set = await ownTaskSet({ files: at('examples/csv-questions/questions.csv') })
   const { url, close } = await openSimulated({ tasks: knownTasks(set) })
   try {
@@ -85,7 +85,7 @@ test('ai-sdk-app asks a policy with generateText and streamText', async () => {
   )
 })
 
-test('openai-client asks `magic serve`, plain and streaming, and ends it', async () => {
+test('openai-client asks `magic serve`, plain and streaming, and stops it', async () => {
   const { code, stdout, stderr } = await example('openai-client/main.ts')
   expect({ code, stdout }).toEqual({
     code: 0,

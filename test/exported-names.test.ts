@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const source = fileURLToPath(new URL('../src', import.meta.url))
 
-// What AssemblyScript exports becomes an instruction of the kernel module, under the name of its plain twin.
+// AssemblyScript exports become instructions of the kernel module, named like their plain twins.
 const files = globSync('**/*.ts', {
   cwd: source,
   exclude: (path) => /\.test\.ts$|^index\.ts$|^numerics\/kernels\/assembly$/.test(String(path)),

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import stringWidth from 'string-width'
 
-/** A terminal that keeps what it shows and understands what we send it, nothing else. It does not break lines. */
+/** A terminal that records what it shows and understands only what we send. It does not wrap lines. */
 export class FakeTerminal extends EventEmitter {
   readonly isTTY = true
   columns: number
@@ -37,7 +37,7 @@ export class FakeTerminal extends EventEmitter {
     return true
   }
 
-  /** Breaks what no longer fits, as most terminals do. */
+  /** Wraps lines that no longer fit, like most terminals. */
   resize(columns: number): void {
     this.columns = columns
     const broken = this.lines.flatMap((line) => line.match(new RegExp(`.{1,${columns}}`, 'gu')) ?? [''])

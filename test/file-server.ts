@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What a server does with its next request; without an entry, it serves. */
+/** What a server does with its next request; without an entry, it serves normally. */
 export type Misdeed =
-  /** Breaks the connection after so many bytes. */
+  /** Breaks the connection after this many bytes. */
   | { readonly cutAfter: number }
   | { readonly status: number; readonly location?: string }
   | { readonly ignoreRange: true }
@@ -17,7 +17,7 @@ export interface FileServer {
   close(): Promise<void>
 }
 
-/** Serves files from memory on the loopback, with ranges, and misbehaves on demand. */
+/** Serves files from memory on loopback, with ranges, and misbehaves on demand. */
 export async function serveFiles(files: ReadonlyMap<string, Uint8Array>): Promise<FileServer> {
   const requests: FileServer['requests'] = []
   const misdeeds: Misdeed[] = []

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
 
-// Properties are tried on the same examples in every run: one that fails, fails for everybody and again. Other examples:
+// Properties use the same examples in every run, so a failure is reproducible. For other examples:
 // MAGIC_TEST_SEED=7 npx vitest run src
 fc.configureGlobal({ seed: Number(process.env['MAGIC_TEST_SEED'] ?? 1) })

@@ -8,7 +8,7 @@ import { type Fault, FaultServer } from './faults/fault-server.ts'
 import { magicWith, type Outcome } from './magic.ts'
 import { learned } from './tiny-training.ts'
 
-// An endpoint that changes its behaviour while commands are at work: what it does to them is never a result. Every status
+// An endpoint that changes its behaviour while commands run: that must never become a result. Every status
 // in every place takes minutes, so `npm test` takes one of each kind; `npm run test:faults` takes them all.
 const takesAll = process.env['MAGIC_TEST_FAULTS'] === 'all'
 
@@ -34,7 +34,7 @@ function training(name: string, ...more: string[]): Promise<Outcome> {
   return magic('train', questions, ...small, ...model, '--name', name, ...more)
 }
 
-/** Right or wrong by the request alone, so that runs can be compared. */
+/** Right or wrong depending only on the request, so that runs can be compared. */
 function answer(body: string) {
   const { content } = (JSON.parse(body) as { messages: { content: string }[] }).messages[1]!
   const user = JSON.parse(content) as { task?: { question?: string }; executor?: { part: string } }
@@ -92,13 +92,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The first is of those that a control call must tell apart, the second stops a run by itself, the third is tried again. */
+/** The first needs a control call to classify, the second stops a run by itself, the third is retried. */
 const kinds: readonly Fault[] = ['422', '404', '408']
 const statuses: readonly Fault[] = takesAll ? ['400', '413', '418', ...kinds] : kinds
 
 describe('training', () => {
   test.each(statuses)(
-    '%s from the middle on stops it, and a resume comes to the same weights',
+    '%s from the middle on stops it, and a resume reaches the same weights',
     async (fault) => {
       const name = `gone-${fault}`
       server.plan((number) => (number < asked / 2 ? 'ok' : fault))
@@ -120,7 +120,7 @@ describe('training', () => {
     },
   )
 
-  test('one that still takes short requests, such as the self-check, is gone too', async () => {
+  test('an endpoint that only accepts short requests, such as the self-check, is dead too', async () => {
     server.plan((number, body) => (number >= asked / 2 && body.length > 1500 ? '413' : 'ok'))
     expectGone(await training('short'))
     server.plan((_number, body) => (body.length > 1500 ? '413' : 'ok'))
@@ -130,7 +130,7 @@ describe('training', () => {
   })
 
   test.each<Fault>(['too_long_400', 'refused_422'])(
-    '%s to all but control calls stops it, and a resume comes to the same weights',
+    '%s to all but control calls stops it, and a resume reaches the same weights',
     async (fault) => {
       const name = `control-calls-only-${fault}`
       const answered: string[][] = []
@@ -157,7 +157,7 @@ describe('training', () => {
     },
   )
 
-  test('one behind which only a cache is left is gone', async () => {
+  test('an endpoint that only answers from a cache is dead', async () => {
     const answered = new Set<string>()
     server.plan((number, body) => {
       if (number < asked / 2) answered.add(body)
@@ -168,10 +168,10 @@ describe('training', () => {
     for (const [key, score] of await scores('cached')) expect(score).toBe(whole.get(key))
   })
 
-  test('one that rejects every other request does no harm', async () => {
+  test('an endpoint that rejects every other request does no harm', async () => {
     server.plan((number) => (number % 2 === 1 ? '400' : 'ok'))
     let { code } = await training('alternating')
-    // Each of them gets a little further: how far is a matter of which requests meet.
+    // Each resume gets a little further; how far depends on which requests coincide.
     for (let resumes = 0; code === 7 && resumes < 300; resumes += 1)
       code = (await magic('resume', 'alternating')).code
     expect(code).toBe(0)
@@ -227,7 +227,7 @@ describe('evaluation', () => {
   })
 
   test.each<Fault>(takesAll ? [...statuses, 'redirect'] : ['422', 'redirect'])(
-    '%s from the middle on stops it, and it goes on later',
+    '%s from the middle on stops it, and it continues later',
     async (fault) => {
       const name = `evaluated-${fault}`
       server.plan((number) => (number < calls / 2 ? 'ok' : fault))

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 
 export const commit = 'c0ffee'.padEnd(40, '0')
 
-/** What a request to the hub or to its storage looked like. */
+/** A request to the hub or its storage. */
 export interface SeenRequest {
   readonly server: 'hub' | 'storage'
   readonly method: string
@@ -13,12 +13,12 @@ export interface SeenRequest {
   readonly authorization: string | undefined
 }
 
-/** Goes wrong once, in the next download. */
+/** Fails once, in the next download. */
 export type Fault = { readonly status: number } | { readonly stallAfter: number }
 
 /**
- * A Hugging Face hub on this machine: small files come from itself, large ones by redirect from a storage
- * server on another port, with the headers of the real one.
+ * A Hugging Face hub on this machine: it serves small files itself and redirects large ones to a storage
+ * server on another port, with the real one's headers.
  */
 export class HubServer implements AsyncDisposable {
   readonly seen: SeenRequest[] = []
@@ -52,7 +52,7 @@ export class HubServer implements AsyncDisposable {
     })
   }
 
-  /** Breaks the connections that a fault has stalled. */
+  /** Breaks connections stalled by a fault. */
   cutStalled(): void {
     for (const response of this.#stalled.splice(0)) response.destroy()
   }

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { arithmetic, arithmetics, instantiateKernels, type Kernels } from '../src/numerics/kernels/kernels.ts'
 import { deriveRandom, type Random } from '../src/numerics/random.ts'
 
-/** A matrix in kernel memory; `stride` floats lie from one row to the next. */
+/** A matrix in kernel memory; rows are `stride` floats apart. */
 export interface Matrix {
   readonly pointer: number
   readonly rows: number
@@ -10,15 +10,15 @@ export interface Matrix {
   readonly stride: number
 }
 
-/** What new arenas compute with; `forAll` goes through both. */
+/** The arithmetic of new arenas; `forAll` runs both. */
 let tested = arithmetic
 
 const poison = 0x7fc0dead
 const pageBytes = 65536
 
 /**
- * Kernel memory that catches what a kernel must not touch. Every word that belongs to no matrix is a NaN, so reading it
- * spoils the result, and `run` compares all memory outside the targets with what it was before.
+ * Kernel memory that detects forbidden access. Every word outside a matrix is a NaN, so reading it spoils
+ * the result, and `run` checks that memory outside the targets is unchanged.
  */
 export class KernelArena {
   readonly kernels: Kernels = instantiateKernels(tested)
@@ -40,7 +40,10 @@ export class KernelArena {
     return this.#random.normal()
   }
 
-  /** Rows apart from each other and from everything else, at an address that is a multiple of 4 but seldom of 16. */
+  /**
+   * Rows separated from each other and everything else, at an address that is a multiple of 4 but seldom of
+   * 16.
+   */
   matrix(rows: number, columns: number, value: number | (() => number), gap = 0): Matrix {
     const stride = columns + gap
     const pointer = this.#take(rows * stride)
@@ -58,7 +61,7 @@ export class KernelArena {
     return this.matrix(1, values.length, () => values[next++]!)
   }
 
-  /** For a result that is overwritten: whatever stays of it is a NaN. */
+  /** For a result that is overwritten: anything left of it is a NaN. */
   uninitialised(rows: number, columns: number, gap = 0): Matrix {
     return { pointer: this.#take(rows * (columns + gap)), rows, columns, stride: columns + gap }
   }
@@ -86,7 +89,7 @@ export class KernelArena {
     this.#floats()[(pointer >> 2) + row * stride + column] = value
   }
 
-  /** Runs a kernel and proves that it wrote nowhere but into the targets' rows. */
+  /** Runs a kernel and checks that it wrote only into the targets' rows. */
   run(targets: readonly Matrix[], kernel: (kernels: Kernels) => void): void {
     const before = this.#words().slice()
     kernel(this.kernels)

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
-// The data's way through the system: a folder leans only on itself and on those before it.
+// The order in which data flows through the system: a folder imports only from itself and earlier ones.
 const order = [
   'numerics',
   'python',
@@ -32,7 +32,7 @@ const order = [
 
 const source = fileURLToPath(new URL('../src', import.meta.url))
 
-test('folders import only from the folders before them', () => {
+test('folders import only from earlier folders', () => {
   const wrong: string[] = []
   for (const entry of readdirSync(source, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || !entry.name.endsWith('.ts') || entry.name.endsWith('.test.ts')) continue

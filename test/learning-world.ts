@@ -10,12 +10,15 @@ export const worldTasks: readonly Task[] = [
   'Who was it?',
 ].map((question, at) => ({ id: `task-${at}`, question, metadata: {} }))
 
-/** So many questions, each of the four several times under other ids. */
+/** This many questions: the four repeated under other ids. */
 export function manyTasks(count: number, prefix = 'task'): Task[] {
   return Array.from({ length: count }, (_, at) => ({ ...worldTasks[at % 4]!, id: `${prefix}-${at}` }))
 }
 
-/** A whole training in a world where each graph has its worth; gives the mean worth in use before and after. */
+/**
+ * A complete training in a world where each graph has a fixed worth; returns the mean worth in use before
+ * and after.
+ */
 export async function improvement(
   learner: GraphLearner,
   tasks: readonly Task[],
@@ -36,7 +39,7 @@ export async function improvement(
   return { before, after: await meanWorth() }
 }
 
-/** Draws these numbers, in order, and no more; noise is zero. */
+/** Draws exactly these numbers, in order; noise is zero. */
 export function scriptedRandom(...uniforms: readonly number[]): Random {
   const left = [...uniforms]
   return {

@@ -8,7 +8,7 @@ export interface Outcome {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
-  /** What ended it, if a signal did; of a process of its own. */
+  /** The signal that ended it, if any; only for a separate process. */
   readonly signal?: string
 }
 
@@ -18,12 +18,12 @@ export interface CommandLine {
   readonly cwd?: string | undefined
 }
 
-/** Runs a command line as `magic` does, in a process that runs all of a test file's one after another. */
+/** Runs a command line like `magic`, in one process per test file that runs all its commands in turn. */
 export function magic(...words: string[]): Promise<Outcome> {
   return run({ words, env: {} })
 }
 
-/** The same with further environment variables. */
+/** The same with more environment variables. */
 export function magicWith(env: Record<string, string>, ...words: string[]): Promise<Outcome> {
   return run({ words, env })
 }
@@ -33,7 +33,7 @@ export function magicIn(cwd: string, ...words: string[]): Promise<Outcome> {
   return run({ words, env: {}, cwd })
 }
 
-/** Runs the command as a user would, in a process of its own: where it matters how that starts and ends. */
+/** Runs the command like a user would, in its own process: for tests of how it starts and ends. */
 export function magicProcess(
   { env = {}, cwd, around = [] }: Partial<CommandLine> & { readonly around?: readonly string[] },
   ...words: string[]
@@ -48,7 +48,7 @@ export function magicProcess(
   })
 }
 
-/** The same where a file stands in the place of bubblewrap: `/dev/null` as if there were none. */
+/** The same with a file in place of bubblewrap: `/dev/null` as if it were missing. */
 export function magicWithBubblewrap(replacement: string, ...words: string[]): Promise<Outcome> {
   const bwrap = '/usr/bin/bwrap'
   const around = [bwrap, '--dev-bind', '/', '/', '--ro-bind', replacement, bwrap, '--']

@@ -1,6 +1,6 @@
 import type { Clock } from '../src/models/clock.ts'
 
-/** Time that stands still until it is moved on. */
+/** Time that stands still until advanced. */
 export class ManualClock implements Clock {
   #now = 0
   readonly #alarms = new Set<{ readonly at: number; readonly action: () => void }>()
@@ -29,7 +29,7 @@ export class ManualClock implements Clock {
     return () => void this.#alarms.delete(alarm)
   }
 
-  /** Everything that is due happens, and all that follows from it at once. */
+  /** Everything that is due happens, including what follows from it. */
   async advance(ms: number): Promise<void> {
     this.#now += ms
     for (const alarm of this.#alarms) {
@@ -41,7 +41,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Resolves when nothing but timers and sockets is left to wait for. */
+/** Resolves when only timers and sockets are left to wait for. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -2,12 +2,12 @@ import { createServer, type Server } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll } from 'vitest'
 
-// A name in the kernel's table and not in the file system, so it goes with the process that holds it.
+// A name in the kernel's table rather than the file system, so it disappears with its process.
 const name = '\0magic-tests-of-limits'
 
 /**
- * For suites that put load on all cores or measure limits of time: one of them runs at a time, whatever the number of
- * test workers. Others would take the time that an honest program needs to meet its limits.
+ * For suites that load all cores or measure time limits: only one runs at a time, whatever the number of
+ * test workers. Others would take the time an honest program needs to meet its limits.
  */
 export function oneAtATime(): void {
   let lock: Server | undefined

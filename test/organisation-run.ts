@@ -30,17 +30,17 @@ export const fiveRoles = defineLibrary({
 
 export const sum: Task = { id: 'sum', question: 'What is 6 times 7?', metadata: {} }
 
-/** A call as a recipe describes it: who is asked, and whom it hears with which answer. */
+/** A call as a recipe describes it: who is asked, and whose answers it hears. */
 export interface AskedCall {
   readonly who: string
   readonly hears: readonly string[]
   readonly brief?: JsonObject
   readonly temperature: number
-  /** If it is not the execution's own. */
+  /** If it differs from the execution's. */
   readonly model?: string
 }
 
-/** Numbers answer the task; an object is a whole control reply, or content with further fields. */
+/** Numbers answer the task; an object is a complete control reply, or content with extra fields. */
 export type Say = (call: AskedCall, earlier: readonly AskedCall[]) => unknown
 
 interface RunOptions {
@@ -48,11 +48,11 @@ interface RunOptions {
   readonly seed?: number
   readonly tools?: Toolbox
   readonly library?: Library
-  /** Names of further models, which speak by the same script. */
+  /** Names of further models, which use the same script. */
   readonly pool?: readonly string[]
 }
 
-/** Runs an organisation on one task with a model that says what the script says, and writes down every call in order. */
+/** Runs an organisation on one task with a scripted model, and records every call in order. */
 export async function runOrganisation(
   definition: OrganisationDefinition,
   options: JsonObject,
@@ -112,7 +112,7 @@ function callOf({ executor, message, raw }: Heard): AskedCall {
   }
 }
 
-/** Without the digest that a graph's names end with. */
+/** Without the digest at the end of a graph's name. */
 function nameIn(id: string): string {
   return id.replace(/-[0-9a-f]{8}(?:#\d+)?$/, '')
 }

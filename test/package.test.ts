@@ -9,9 +9,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { apiPage, makeApiPage } from '../scripts/api-docs.ts'
 import * as library from '../src/index.ts'
 
-// What a stranger does: install the packed package into an empty project, and use it. Nothing here needs a network: zod,
-// the only other package, is packed from this checkout. The reference of the API is checked here too, since it comes from the
-// same build, which takes a while.
+// What a new user does: install the packed package into an empty project, and use it. Nothing here needs a
+// network: zod, the only other package, is packed from this checkout. The API reference is checked here too,
+// since it comes from the same slow build.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const tools = join(root, 'node_modules/.bin')
@@ -25,7 +25,7 @@ beforeAll(async () => {
   const pack = async (folder: string) => {
     const words = ['pack', folder, '--json', '--silent', '--pack-destination', project]
     const { stdout } = await run(root, 'npm', ...words)
-    // The build that `prepack` starts may have printed something first.
+    // The build started by `prepack` may have printed something first.
     const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')))
     return join(project, filename)
   }
@@ -37,12 +37,12 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(project, { recursive: true, force: true }))
 
-test('docs/api.md shows the public names as the sources declare them', () => {
+test('docs/api.md is up to date with the public names', () => {
   expect(apiPage(), 'run `npm run docs:api`').toBe(makeApiPage(join(project, 'api.json')))
   for (const name of Object.keys(library)) expect(apiPage()).toContain(`\n### ${name}\n`)
 })
 
-test('publint and attw find nothing', async () => {
+test('publint and attw find no problem', async () => {
   const bytes = readFileSync(tarball)
   const { messages } = await publint({
     pack: { tarball: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) },
@@ -57,7 +57,7 @@ test('it is two packages and below 15 MB', () => {
   expect(diskUse(modules)).toBeLessThan(15_000_000)
 })
 
-test('an error that nobody catches fits on a screen', async () => {
+test('an uncaught error fits on a screen', async () => {
   write('no-key.js', "import { openModel } from 'magic-agents'\nopenModel({ preset: 'deepseek' })\n")
   const { stderr } = await fail(project, process.execPath, 'no-key.js')
   expect(stderr).toContain('Problem: No API key for deepseek. Set DEEPSEEK_API_KEY')
@@ -69,7 +69,7 @@ test('an error that nobody catches fits on a screen', async () => {
   expect(source[Number(line) - 1]).toContain('new Problem(')
 })
 
-test('it holds code with maps, declarations, docs, examples and licences, and no sources or tests', () => {
+test('it contains code with maps, declarations, docs, examples and licences, but no sources or tests', () => {
   const files = readdirSync(join(project, 'node_modules/magic-agents'), { recursive: true }) as string[]
   for (const file of ['dist/index.js', 'dist/api.js.map', 'dist/index.d.ts', 'dist/third-party-licenses.txt'])
     expect(files).toContain(file)
@@ -79,7 +79,7 @@ test('it holds code with maps, declarations, docs, examples and licences, and no
 })
 
 test(
-  'npx magic demo --quick',
+  'npx magic demo --quick works',
   async () => {
     const { stdout } = await run(project, 'npx', '--no-install', 'magic', 'demo', '--quick')
     expect(stdout).toContain('The trained policy')
@@ -88,7 +88,7 @@ test(
 )
 
 test(
-  'npx magic view shows the run: the pages are in the package',
+  'npx magic view shows the run, because the pages are in the package',
   async () => {
     const magic = join(project, 'node_modules/magic-agents/bin/magic.js')
     const server = spawn(process.execPath, [magic, 'view', '--runs-dir', 'runs', '--port', '0', '--json'], {
@@ -113,7 +113,7 @@ test(
 )
 
 test(
-  'a configuration outside of any project imports the package',
+  'a configuration outside any project imports the package',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'magic-loose-'))
     try {
@@ -138,7 +138,7 @@ test(
 )
 
 test(
-  'strict TypeScript with skipLibCheck off, then trained and asked from code',
+  'strict TypeScript compiles with skipLibCheck off, and code trains and asks',
   async () => {
     write(
       'use.ts',
@@ -207,7 +207,7 @@ test('an older Node and Bun are refused in one sentence, by the command and by t
     ],
     [process.execPath, pretend('bun', '1.4.4'), 'magic-agents runs on Node 24 or newer and not on Bun'],
   ]
-  // The system's own Node is often older: then nothing has to pretend.
+  // The system's own Node is often older: then there is no need to fake it.
   const system = '/usr/bin/node'
   const version = existsSync(system) ? (await run(project, system, '--version')).stdout.trim() : 'v24'
   if (Number(/\d+/.exec(version)) < 24) cases.push([system, [], `and this is Node ${version.slice(1)}`])
@@ -224,7 +224,7 @@ function write(name: string, text: string): void {
   writeFileSync(join(project, name), text)
 }
 
-/** As `du` counts: whole blocks. */
+/** Counts whole blocks, like `du`. */
 function diskUse(path: string): number {
   const { blocks } = lstatSync(path)
   const inside = lstatSync(path).isDirectory() ? readdirSync(path) : []

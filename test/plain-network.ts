@@ -14,7 +14,7 @@ import {
 } from '../src/numerics/plain/operations.ts'
 import { constant, derived, leaf, type Value } from '../src/numerics/plain/value.ts'
 
-/** The weights of a network as doubles that can be differentiated by: the ground of a plain twin. */
+/** The weights of a network as differentiable doubles: the base of a plain twin. */
 export class PlainNetwork {
   readonly #leaves: Map<string, Value>
 
@@ -52,12 +52,12 @@ export class PlainNetwork {
 }
 
 interface TwinSteps {
-  /** The loss as the recipe writes it, on plain weights. */
+  /** The recipe's loss, on plain weights. */
   readonly loss: (plain: PlainNetwork) => Value
-  /** One optimizer step of the network itself; gives its loss. */
+  /** One optimizer step of the network itself; returns its loss. */
   readonly learn: () => number
   readonly learningRate: number
-  /** Which tensors the optimizer moves. */
+  /** The tensors the optimizer changes. */
   readonly isMoved?: (name: string) => boolean
   readonly clip?: number
   readonly weightDecay?: number
@@ -66,9 +66,10 @@ interface TwinSteps {
 const steps = 3
 
 /**
- * Has a network take three steps and checks each against a plain twin in doubles: the loss; every entry of the gradient, which
- * Adam's first moments tell; and every weight. Each step starts from the network's own weights and moments, so that rounding
- * does not add up. (Weights after one step alone would tell no more than the signs of a gradient.)
+ * Runs three steps of a network and checks each against a plain twin in doubles: the loss; every entry of
+ * the gradient, read from Adam's first moments; and every weight. Each step starts from the network's own
+ * weights and moments, so that rounding does not accumulate. (Weights after one step would show only the
+ * signs of a gradient.)
  */
 export function expectTwinSteps(
   { parameters, adam }: { readonly parameters: Parameters; readonly adam: Adam },
@@ -111,7 +112,7 @@ export function expectTwinSteps(
   }
 }
 
-/** Sets every weight to zero: all choices are then even. */
+/** Sets every weight to zero, so that all choices are equally likely. */
 export function withoutWeights(parameters: Parameters): void {
   const weights = [...parameters.read()]
   parameters.write(new Map(weights.map(([name, { shape, data }]) => [name, { shape, data: data.fill(0) }])))
@@ -162,7 +163,7 @@ export function entrywise(x: Value, f: (entry: number) => number, slope: (entry:
   })
 }
 
-/** Rows mixed with fixed weights: a graph convolution's step. */
+/** Rows mixed with fixed weights: one step of a graph convolution. */
 export function mixed(weights: readonly (readonly number[])[], rows: readonly Value[]): Value[] {
   return weights.map((list) => rows.map((row, k) => scale(row, list[k]!)).reduce((sum, row) => add(sum, row)))
 }

@@ -2,12 +2,15 @@ import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 
 type Failure = readonly [name: string, errors: readonly Pick<SerializedError, 'message'>[]]
 
-/** Ends the run with every failure in short, so that the tail of a log names them, and a line that any CI can read. */
+/**
+ * Ends the run with a short list of failures, so that the tail of a log names them, and a line any CI can
+ * read.
+ */
 export default class PlainSummary implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()])
     const count = (wanted: string) => tests.filter((test) => test.result().state === wanted).length
-    // A file that does not load, and an error outside every test, count as failures although no test failed.
+    // A file that does not load and an error outside any test count as failures although no test failed.
     const failures = [
       ...modules.flatMap(failuresOf),
       ...unhandled.map((error): Failure => ['outside of any test', [error]]),
@@ -21,7 +24,7 @@ export default class PlainSummary implements Reporter {
   }
 }
 
-/** The failed tests, and the file or its suites where loading or a hook failed. */
+/** The failed tests, and the file or its suites if loading or a hook failed. */
 function failuresOf(module: TestModule): Failure[] {
   const file = module.relativeModuleId
   const failures: Failure[] = []

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Benchmark } from '../src/tasks/benchmarks/benchmark.ts'
 import { Examples, type Wanted } from '../src/tasks/benchmarks/examples.ts'
 
-/** Reads files as a benchmark does, however many examples they have. `root` holds what lies beside them. */
+/** Reads files like a benchmark, with any number of examples. `root` holds the files beside them. */
 export async function readFiles(
   benchmark: Benchmark,
   paths: string | readonly string[],

@@ -23,7 +23,7 @@ const learningSpace: ConstructionSpace = {
 }
 export const learningOptions = tinyOptions(learningSpace)
 
-/** A group as training records it: graphs that a policy drew, with some advantage for every action. */
+/** A group as recorded in training: graphs drawn by a policy, with an advantage for every action. */
 export function drawGroup(
   policy: ConstructionPolicy,
   seed: number,
@@ -37,7 +37,7 @@ export function drawGroup(
     random: deriveRandom(seed, 'trajectory', index),
     restriction,
     temperature: 3,
-    // A mask for two of three: states with and without one meet in a group.
+    // Two of three have a mask, so that a group has states with and without one.
     dropout: index < 2,
   }))
   const trajectories = constructGraphs(policy, jobs).map(({ steps }) => steps)

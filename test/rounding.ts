@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 /** Half a unit in the last place of 1. */
 export const unitRoundoff = 2 ** -24
 
-/** A sum in doubles, and how far any order of adding it up in single precision may stray from that. */
+/** A sum in doubles, and how far any order of summation in single precision may deviate from it. */
 export class Sum {
   value = 0
   #magnitude = 0

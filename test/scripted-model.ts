@@ -27,15 +27,15 @@ export interface HeardMessage extends JsonObject {
   readonly answer: JsonValue
 }
 
-/** Text alone is a whole answer that used 10 input tokens, 4 of them cached, and 5 output tokens. */
+/** A string is a complete answer that used 10 input tokens, 4 of them cached, and 5 output tokens. */
 export type Scripted = string | Partial<ChatAnswer> | ChatFailure
 
-/** A call that shows whether an endpoint that has rejected a request is alive. */
+/** A call that checks whether an endpoint that rejected a request is alive. */
 export function isControl(request: ChatRequest): boolean {
   return request.isControl === true
 }
 
-/** A model in this process that says what it is told to, and remembers what it was asked. It is always alive. */
+/** A scripted in-process model that records its requests. It always passes control calls. */
 export class ScriptedModel implements ChatModel {
   readonly identity: ModelIdentity = { provider: 'scripted', model: 'm', options: {} }
   readonly heard: Heard[] = []
@@ -61,7 +61,7 @@ export class ScriptedModel implements ChatModel {
     }
   }
 
-  /** What the executors with this id were asked. */
+  /** The requests of executors with this id. */
   askedOf(executor: string): Heard[] {
     return this.heard.filter((heard) => heard.executor.id === executor)
   }
@@ -93,7 +93,7 @@ export function final(analysis: string, answer: JsonValue): string {
   return JSON.stringify({ analysis, answer })
 }
 
-/** The answer in the form that this part of a graph gives it in. */
+/** The answer in the form expected from this part of a graph. */
 export function fitting({ executor }: Heard, analysis: string, answer: JsonValue): string {
   return executor.part === 'finalizer' || executor.part === 'direct'
     ? final(analysis, answer)

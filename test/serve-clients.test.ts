@@ -1,4 +1,4 @@
-// The clients that people have, unmodified, against the server.
+// Unmodified third-party clients against the server.
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { ChatOpenAI } from '@langchain/openai'
 import { generateText, streamText } from 'ai'
@@ -89,7 +89,7 @@ describe('openai', () => {
     await expect(ask({ n: 3 })).rejects.toMatchObject({ param: 'n', code: 'invalid_value' })
   })
 
-  test('the fields of our own', async () => {
+  test('custom fields', async () => {
     const magic = { contract: 'option', options: ['42', '54'], seed: 5 }
     const body = { model: 'tiny', messages: [{ role: 'user' as const, content: '6 times 9?' }], magic }
     const completion = await client().chat.completions.create(body)
@@ -120,7 +120,7 @@ describe('AI SDK', () => {
     expect((await usage).totalTokens).toBe(total())
   })
 
-  test('the fields of our own', async () => {
+  test('custom fields', async () => {
     const magic = { magic: { contract: 'text', seed: 2 } }
     const include = { responseBody: true }
     const call = { model: model(), prompt: 'Why?', providerOptions: { magic }, include }
@@ -153,7 +153,7 @@ describe('LangChain', () => {
     expect(tokens).toBe(total())
   })
 
-  test('the fields of our own, and a conversation', async () => {
+  test('custom fields and a conversation', async () => {
     const asked = model({ modelKwargs: { magic: { contract: 'text' } } })
     const { content } = await asked.invoke([
       ['system', 'Be brief.'],

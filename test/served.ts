@@ -41,7 +41,7 @@ export function offered({ policy }: TinyPolicy, given: Given = {}): Offered {
   }
 }
 
-/** A server over the tiny policy on a free port, with all that it logged. */
+/** A server over the tiny policy on a free port, with its log. */
 export async function serveTiny(tiny: TinyPolicy, given: Given = {}) {
   const logged: Record<string, unknown>[] = []
   const server = await serve({

@@ -4,12 +4,12 @@ import { describe, test } from 'vitest'
 
 const shared = new URL('../../shared/', import.meta.url)
 
-/** A path inside the folder of shared goldens and data, which lies beside the checkout. */
+/** A path in the folder of shared goldens and data beside the checkout. */
 export function sharedPath(...parts: string[]): string {
   return fileURLToPath(new URL(parts.join('/'), shared))
 }
 
-/** A suite on shared goldens or data: skipped with a reason where they are absent, but never in CI. */
+/** A suite on shared goldens or data: skipped with a reason if they are missing, but never in CI. */
 export function describeShared(name: string, suite: () => void): void {
   if (existsSync(shared)) describe(name, suite)
   else if (process.env.CI === 'true')

@@ -17,7 +17,10 @@ function role(id: string, tools: readonly string[] = []): RoleDefinition {
   }
 }
 
-/** Roles `a` and `b`; and `c`, whose atomic executor and first worker may use the calculator and the table reader. */
+/**
+ * Roles `a` and `b`; and `c`, whose atomic executor and first worker may use the calculator and the table
+ * reader.
+ */
 export const tinyLibrary: Library = defineLibrary({
   roles: [role('a'), role('b'), role('c', ['calculator', 'table_reader'])],
   prompts: { finalizer: 'You decide.', direct: 'Answer.' },

@@ -1,5 +1,5 @@
-// A network of a few operations in MiniLM's shape, written as ONNX by hand, and its plain twin. Every token's
-// vector depends on its id, on the company it is in, and on all three inputs.
+// A network of a few operations in MiniLM's shape, written as ONNX by hand, and its plain twin. Every
+// token's vector depends on its id, on the other tokens, and on all three inputs.
 
 const rows = 97
 const dims = 384
@@ -8,8 +8,8 @@ const types = floats(2 * dims, 2)
 const weights = floats(dims * dims, 3)
 
 /**
- * h = (words[ids mod 97] + types[token types]) · mask; hidden = (h ∘ mean of h over all places) W. What is
- * masked counts as zero, yet as a place.
+ * h = (words[ids mod 97] + types[token types]) · mask; hidden = (h ∘ mean of h over all positions) W. A
+ * masked token is zero, but still counts as a position.
  */
 export function tinyOnnxModel({ output = 'last_hidden_state', input = 'input_ids' } = {}): Uint8Array {
   const nodes = [

@@ -23,7 +23,7 @@ export function tinyOptions({ roles, maxUnits, maxDepth }: ConstructionSpace, se
   }
 }
 
-/** The same policy as with a gain, by vectors that were multiplied beforehand. */
+/** The equivalent of a gain, with the vectors multiplied beforehand. */
 export function multiplied(options: PlainNetworkOptions, gain: number): PlainNetworkOptions {
   const times = <V extends ArrayLike<number> | null>(vector: V) =>
     vector === null ? null : Float64Array.from(vector, (entry) => entry * gain)
@@ -35,7 +35,7 @@ export function multiplied(options: PlainNetworkOptions, gain: number): PlainNet
   return { ...options, embeddings }
 }
 
-/** Weights that look random and are always the same; a large spread saturates every distribution. */
+/** Pseudo-random weights that are always the same; a large spread saturates every distribution. */
 export function tinyParameters({ dimensions }: PlainNetworkOptions, seed = 1, spread = 1): PlainParameters {
   return new Map(
     [...parameterShapes(dimensions)].map(([name, shape], index) => {
@@ -45,7 +45,7 @@ export function tinyParameters({ dimensions }: PlainNetworkOptions, seed = 1, sp
   )
 }
 
-/** The product's policy with the options and weights of the plain one. */
+/** The real policy with the options and weights of the plain one. */
 export function tinyPolicy(
   options: PlainNetworkOptions,
   parameters: PlainParameters = tinyParameters(options),
@@ -61,7 +61,7 @@ export interface Situation {
   readonly seed: number
 }
 
-/** A space with room for units, a graph that grew in it, and a policy's options for it. */
+/** A space with room for units, a graph grown in it, and policy options for it. */
 export const arbitrarySituation: fc.Arbitrary<Situation> = arbitraryConstruction
   .filter(({ space }) => space.maxUnits > 0)
   .chain(({ space, graph }) =>
@@ -73,7 +73,7 @@ export const arbitrarySituation: fc.Arbitrary<Situation> = arbitraryConstruction
     }),
   )
 
-/** Everything that may be done next. */
+/** All legal next actions. */
 export function legalActions(graph: AgentGraph, space: ConstructionSpace): Action[] {
   const masks = legalityMasks(graph, space)
   const actions: Action[] = [{ type: 'stop' }]

@@ -73,7 +73,10 @@ function splitOf(chosen: typeof examples): TaskSplit<NumberTextReference> {
   }
 }
 
-/** Forty questions in whole numbers, all stories in both splits: 24 to learn from, 16 held out. Six roles of the paper's. */
+/**
+ * Forty questions in whole numbers, with all stories in both splits: 24 for training, 16 held out. Six of
+ * the paper's roles.
+ */
 export const tinyTaskSet: TaskSet<NumberTextReference> = {
   name: 'tiny',
   title: 'Small sums in words',
@@ -87,7 +90,7 @@ export const tinyTaskSet: TaskSet<NumberTextReference> = {
   contractOf: () => numericString,
 }
 
-/** Runs graphs on them with the simulated model, which knows all answers; or with other parts. */
+/** Runs graphs on them with the simulated model, which knows all answers, or with other parts. */
 export function tinyExecutor(parts: Partial<ExecutorParts> = {}): TaskExecutor {
   return new TaskExecutor({
     set: tinyTaskSet,

@@ -21,7 +21,7 @@ export const tinySettings: GivenTrainingSettings = {
 /** Knows all answers of the tiny set. */
 export const tinyModel: ChatModel = new SimulatedModel({ tasks: knownTasks(tinyTaskSet), seed: 1 })
 
-/** A model that asks another one, in a way of its own. */
+/** A model that wraps another one. */
 export function modelAround(
   ask: (request: ChatRequest, signal: AbortSignal | undefined, number: number) => Promise<ChatReply>,
 ): ChatModel & { readonly calls: number } {
@@ -38,7 +38,7 @@ export function modelAround(
   }
 }
 
-/** A training of less than a second in a folder; resumed where it was begun before. */
+/** A training of less than a second in a folder; resumed if it exists. */
 export function trainTiny(folder: string, options: Partial<TrainOptions> = {}): Promise<TrainingResult> {
   return train({
     set: tinyTaskSet,

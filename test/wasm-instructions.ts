@@ -1,5 +1,6 @@
-// Walks the functions of a WebAssembly binary, instruction by instruction: enough of the format to know every opcode
-// that a compiler of plain, SIMD and bulk-memory code emits. What it does not know it refuses, so nothing is skipped.
+// Walks the functions of a WebAssembly binary, instruction by instruction: enough of the format to know
+// every opcode that a compiler of plain, SIMD and bulk-memory code emits. It refuses unknown opcodes, so
+// nothing is skipped.
 
 /** The opcodes of all functions: the first byte, or for a prefixed instruction `prefix << 16 | opcode`. */
 export function instructionsOf(binary: Uint8Array): Set<number> {
@@ -20,7 +21,7 @@ export function instructionsOf(binary: Uint8Array): Set<number> {
   return opcodes
 }
 
-/** Relaxed SIMD begins at 0x100 of the vector prefix: its results may differ from one processor to the next. */
+/** Relaxed SIMD begins at 0x100 of the vector prefix: its results may differ between processors. */
 export function isRelaxedSimd(opcode: number): boolean {
   return opcode >> 16 === vectorPrefix && (opcode & 0xffff) >= 0x100
 }
@@ -109,7 +110,7 @@ class Reader {
     return this.byte() | (this.byte() << 8) | (this.byte() << 16) | (this.byte() << 24)
   }
 
-  /** A LEB128 number. Only its length matters where it is signed or does not fit 32 bits. */
+  /** A LEB128 number. Only its length matters if it is signed or does not fit 32 bits. */
   leb(): number {
     let value = 0
     for (let shift = 0; ; shift += 7) {

@@ -499,13 +499,13 @@ describe('references', () => {
   test('are not accepted by the types', () => {
     const model = new ScriptedModel(says)
     const refused = () => {
-      // @ts-expect-error a reference is no task
+      // @ts-expect-error a reference is not a task
       void executeGraph({ ...options(AgentGraph.empty, model), task: reference })
-      // @ts-expect-error nor is there a place for one
+      // @ts-expect-error there is no option for a reference
       void executeGraph({ ...options(AgentGraph.empty, model), reference })
-      // @ts-expect-error not even in a task
+      // @ts-expect-error a task has no reference
       void executeGraph({ ...options(AgentGraph.empty, model), task: { ...task, reference } })
-      // @ts-expect-error hidden tests are no public ones
+      // @ts-expect-error a task has no hidden tests
       void executeGraph({ ...options(AgentGraph.empty, model), task: { ...task, privateTests: '' } })
     }
     expect(refused).toBeTypeOf('function')

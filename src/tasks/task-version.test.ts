@@ -6,7 +6,7 @@ const scorer: TaskScorer = { version: '1', score: () => ({ score: 0, parse: 'ok'
 const version = (task: Task, reference: unknown) => taskVersion({ scorer }, task, reference)
 const task: Task = { id: 'a', question: 'Why?', metadata: { x: '1', y: '2' } }
 
-test('changes with task and reference, not with the order of keys', () => {
+test('changes with task and reference, but not with key order', () => {
   const first = version(task, { kind: 'boolean', value: true })
   expect(
     version({ metadata: { y: '2', x: '1' }, question: 'Why?', id: 'a' }, { value: true, kind: 'boolean' }),

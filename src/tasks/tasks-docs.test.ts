@@ -8,7 +8,7 @@ import { answerKinds } from './own/answer-kind.ts'
 import { ownTaskSet } from './own/own-task-set.ts'
 import { questionSchema } from './own/question.ts'
 
-// Keeps docs/tasks.md true.
+// Keeps docs/tasks.md accurate.
 
 const page = readFileSync(new URL('../../docs/tasks.md', import.meta.url), 'utf8')
 const blocks = (language: string): string[] =>
@@ -27,7 +27,7 @@ describe('docs/tasks.md', () => {
     writeFileSync(join(folder, name), content)
     return join(folder, name)
   }
-  /** An example as a user has it, with the sources in the package's place. */
+  /** An example from the page, importing the sources instead of the package. */
   const example = (name: string, block: string) => {
     const source = (path: string) => new URL(path, import.meta.url).href
     const packages = {
@@ -47,13 +47,13 @@ describe('docs/tasks.md', () => {
     return loadConfiguration(write(name, local))
   }
 
-  test('names the fields that there are', () => {
+  test('names the existing fields', () => {
     expect(named('Question files')).toEqual(Object.keys(questionSchema.shape))
     expect(named('Kinds of answer')).toEqual([...answerKinds])
     expect(named('Configuration')).toEqual(Object.keys(configurationSchema.shape))
   })
 
-  test('shows question files that are read', async () => {
+  test('shows valid question files', async () => {
     const lines = await ownTaskSet({ files: write('a.jsonl', blocks('json')[0]!) })
     expect(lines.answerKind).toBe('number')
     const table = await ownTaskSet({ files: write('a.csv', blocks('csv')[0]!) })
@@ -69,7 +69,7 @@ describe('docs/tasks.md', () => {
     )
   })
 
-  test('shows configurations that are read', async () => {
+  test('shows valid configurations', async () => {
     const [plain, fromCode, own, ...rest] = blocks('ts')
     expect(rest).toEqual([])
     expect(await example('plain.ts', plain!)).toMatchObject({ name: 'support-desk', budget: { cost: 5 } })
@@ -89,7 +89,7 @@ describe('docs/tasks.md', () => {
     expect(await set.scorer.score(near, reference!, {})).toEqual({ score: 0.75, parse: 'ok' })
   })
 
-  test('shows the message that comes', () => {
+  test('shows the real message', () => {
     const [shown] = blocks('').filter((block) => block.startsWith('magic.config.ts'))
     const wrong = { training: { trajectories: 1 }, modle: 'simulated' }
     expect(() => resolveConfiguration(wrong, '/home/ada/desk/magic.config.ts')).toThrow(shown!.trimEnd())

@@ -43,7 +43,7 @@ test('the critical path is the longest chain of calls that wait for each other',
   expect(paths.workMs).toBe(43)
 })
 
-test('a call that another execution made counts on the path of both, but as work once', () => {
+test('a call shared by two executions counts on both paths, but as work once', () => {
   const paths = new CallPaths()
   paths.made('shared', 30)
   paths.made('own', 5)
@@ -56,13 +56,13 @@ test('a call that another execution made counts on the path of both, but as work
   expect(paths.workMs).toBe(35)
 })
 
-test('an answer that comes by a shorter chain is not waited for again, whoever is heard first', () => {
+test('an answer known through a shorter chain is not waited for again, in either order', () => {
   const long: Given[] = [
     { node: 'one', calls: ['a'] },
     { node: 'two', calls: ['b'], after: ['one'] },
     { node: 'end', calls: ['final'], after: ['two'] },
   ]
-  // 'two' said here what it said there, so the same is asked for at the end.
+  // 'two' gives the same answer in both, so the last request is the same.
   const short: Given[] = [
     { node: 'two', calls: ['c'] },
     { node: 'end', calls: ['final'], after: ['two'] },
@@ -79,7 +79,7 @@ test('an answer that comes by a shorter chain is not waited for again, whoever i
   }
 })
 
-test('equal requests of different scopes are different calls', () => {
+test('equal requests in different scopes are different calls', () => {
   const paths = new CallPaths()
   paths.made('x.call', 10)
   paths.made('y.call', 30)
@@ -90,13 +90,13 @@ test('equal requests of different scopes are different calls', () => {
   expect(paths.workMs).toBe(40)
 })
 
-test('what was known before takes no time', () => {
+test('known answers take no time', () => {
   const paths = new CallPaths()
   play(paths, [{ node: 'one', calls: ['known'] }])
   expect([paths.criticalMs, paths.workMs]).toEqual([0, 0])
 })
 
-test('calls that do not wait for each other are work, but no path', () => {
+test('independent calls add work, but no path', () => {
   const paths = new CallPaths()
   for (const digest of ['a', 'b', 'c', 'd']) {
     paths.made(digest, 10)

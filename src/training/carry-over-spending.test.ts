@@ -26,7 +26,7 @@ async function ledgerWith(answers: number): Promise<SqliteLedger> {
   return ledger
 }
 
-/** What the last event of an earlier version told. */
+/** The spending in the last event of an earlier version. */
 function told(folder: RunFolder, spent: Partial<Spent>): void {
   const none = { calls: 0, input: 0, cachedInput: 0, output: 0, unknown: 0, cost: 'unpriced', minutes: 0 }
   writeFileSync(
@@ -39,20 +39,20 @@ function spentIn(folder: RunFolder): Spent {
   return new Budget({}, price, new CallJournal(folder.callsFile, price)).spent
 }
 
-test('a run that has just begun has spent nothing, and gets no journal', async () => {
+test('a new run has spent nothing and gets no journal', async () => {
   const folder = fresh()
   await carryOverSpending(folder, await ledgerWith(0))
   expect(existsSync(folder.callsFile)).toBe(false)
 })
 
-test('a run that was killed before its first update has spent what its answers tell', async () => {
+test('a run killed before its first update has spent what its answers report', async () => {
   const folder = fresh()
   await carryOverSpending(folder, await ledgerWith(3))
   const cost = { amount: (18 * 100 + 15 * 200) / 1e6, currency: 'EUR' }
   expect(spentIn(folder)).toMatchObject({ calls: 3, input: 30, cachedInput: 12, output: 15, cost })
 })
 
-test('what the last event told counts as it was then', async () => {
+test('spending in the last event is carried over as it was', async () => {
   const folder = fresh()
   const cost = { amount: 1, currency: 'EUR' }
   const then = { calls: 3, input: 37, cachedInput: 12, output: 24, unknown: 1, minutes: 4, cost }
@@ -63,14 +63,14 @@ test('what the last event told counts as it was then', async () => {
   expect(minutes).toBeGreaterThanOrEqual(4)
 })
 
-test('it never shrinks: a ledger that was lost has not given its money back', async () => {
+test('spending never shrinks, even if the ledger is lost', async () => {
   const folder = fresh()
   told(folder, { calls: 9, input: 90, cachedInput: 36, output: 45, cost: { amount: 1, currency: 'EUR' } })
   await carryOverSpending(folder, await ledgerWith(1))
   expect(spentIn(folder)).toMatchObject({ calls: 9, input: 90, output: 45, cost: { amount: 1 } })
 })
 
-test('calls that its marks tell to have been in flight are unknown', async () => {
+test('calls marked as in flight are unknown', async () => {
   const folder = fresh()
   writeFileSync(folder.earlierCallsFile, '+++++++--')
   await carryOverSpending(folder, await ledgerWith(3))

@@ -34,7 +34,7 @@ const pairsOf = (folder: string) =>
     trajectories.map((one) => `${graphKey(finalGraph(one))} ${one.query}`),
   )
 
-/** Trains until the first event of a kind: what was known is written by then. */
+/** Trains until the first event of a kind, by when the known looks are written. */
 async function trainUntil(type: 'start' | 'update', folder: string, options: Partial<TrainOptions>) {
   const stop = new AbortController()
   const onEvent = (event: TrainingEvent) => {
@@ -43,7 +43,7 @@ async function trainUntil(type: 'start' | 'update', folder: string, options: Par
   expect((await trainTiny(folder, { ...options, onEvent, signal: stop.signal })).status).toBe('interrupted')
 }
 
-test('a training pays for nothing that an earlier one had, and keeps what it knew of it', () => {
+test('training does not pay for an earlier run’s evaluations and records them as known', () => {
   const [known, paid] = [new Set([...pairsOf(first), ...pairsOf(paper)]), pairsOf(second)]
   expect(paid.length).toBeGreaterThan(60)
   expect(paid.length).toBeLessThanOrEqual(120)
@@ -58,14 +58,14 @@ test('a training pays for nothing that an earlier one had, and keeps what it kne
   expect(existsSync(new RunFolder(first).earlierLooksFile)).toBe(false)
 })
 
-test('with the seed of the earlier one, the first round has nothing left to pay for', async () => {
+test('with the earlier run’s seed, the first round pays for nothing', async () => {
   const folder = join(work, 'same-seed')
   await trainUntil('update', folder, { settings, learnFrom: [first] })
   expect(linesOf(folder)[0]!.trajectories).toEqual([])
   expect(linesOf(folder)[0]!.chosen!.flatMap(({ tasks }) => tasks)).toHaveLength(24)
 })
 
-test('a resume needs the earlier runs no more, and ends with the same bits', async () => {
+test('a resume no longer needs the earlier runs and ends bit-identical', async () => {
   const folder = join(work, 'resumed')
   const gone = [first, paper].map((path) => join(work, 'gone', path === first ? 'first' : 'paper'))
   cpSync(first, gone[0]!, { recursive: true })
@@ -88,7 +88,7 @@ test('a resume needs the earlier runs no more, and ends with the same bits', asy
   expect(spent(folder)).toBe(spent(second))
 })
 
-test('what a run knew is handed on to one that learns from it', async () => {
+test('known looks are passed on to a run that learns from this one', async () => {
   const folder = join(work, 'third')
   await trainUntil('start', folder, { settings, learnFrom: [second] })
   const known = new Set([...pairsOf(first), ...pairsOf(paper), ...pairsOf(second)])
@@ -96,7 +96,7 @@ test('what a run knew is handed on to one that learns from it', async () => {
   expect(new Set(earlierIn(folder).map(({ run }) => run))).toEqual(new Set(['first', 'paper', 'second']))
 })
 
-test('takes only evaluations of questions that are the same, with graphs that may be built', async () => {
+test('takes only evaluations of identical questions with allowed graphs', async () => {
   const folder = join(work, 'changed')
   const { train } = tinyTaskSet.splits
   const [changed, ...others] = train!.tasks
@@ -109,7 +109,7 @@ test('takes only evaluations of questions that are the same, with graphs that ma
   expect(told.filter(({ task, graph }) => !same.has(task) || graph.units.length > 1)).toEqual([])
 })
 
-test('refuses what nothing can be learned from, names what differs, and leaves nothing behind', async () => {
+test('refuses unusable runs, names the differences, and leaves nothing behind', async () => {
   const folder = join(work, 'refused')
   const identity = { ...tinyModel.identity, model: 'another' }
   const model = { identity, ask: tinyModel.ask.bind(tinyModel) }
@@ -125,7 +125,7 @@ test('refuses what nothing can be learned from, names what differs, and leaves n
   expect(existsSync(folder)).toBe(false)
 })
 
-test('a resume is refused where what the run knew was changed or added', async () => {
+test('a resume is refused if the known looks were changed or extended', async () => {
   for (const [of, change, told] of [
     [second, (text: string) => text.replace('"score":0', '"score":1'), 'has changed'],
     [second, () => '', 'is shorter'],

@@ -43,13 +43,13 @@ const withScorer = (change: Partial<TaskSet['scorer']>): TaskSet => ({
   scorer: { ...scorer, ...change },
 })
 
-/** No call may be made for what is wrong before the model is. */
+/** Used where a check must fail before any call. */
 const untouched: ChatModel = {
   identity: tinyModel.identity,
   ask: () => Promise.reject(new Error('The model was asked.')),
 }
 
-test('what is right is told, and the model is asked once', async () => {
+test('passing checks are listed, and the model is asked once', async () => {
   const model = modelAround((request, signal) => tinyModel.ask(request, signal))
   const done = await checks({
     model,
@@ -61,7 +61,7 @@ test('what is right is told, and the model is asked once', async () => {
   expect(model.calls).toBe(1)
 })
 
-describe('tools that are not what they could be are told with the reason and the remedy', () => {
+describe('unavailable tools are listed with reason and remedy', () => {
   const set = {
     ...(tinyTaskSet as TaskSet),
     profile: { ...tinyTaskSet.profile, tools: ['calculator', 'python_exec', 'public_code'] },
@@ -81,7 +81,7 @@ describe('tools that are not what they could be are told with the reason and the
     ])
   })
 
-  test('where none is asked for', async () => {
+  test('when none was requested', async () => {
     expect(await told(null)).toEqual([
       '✓ calculator',
       '! python_exec: off, because no sandbox was requested.',
@@ -90,7 +90,7 @@ describe('tools that are not what they could be are told with the reason and the
   })
 })
 
-describe('refused before anything is spent', () => {
+describe('refused before spending anything', () => {
   test.each(['', 'this is no answer \u0000 {', null, {}])('a scorer that credits %j', async (worthless) => {
     const set = withScorer({
       score: async (answer, reference, means) =>
@@ -110,7 +110,7 @@ describe('refused before anything is spent', () => {
     )
   })
 
-  test('a scorer that gives no number', async () => {
+  test('a scorer that returns no number', async () => {
     const set = withScorer({ score: () => ({ score: Number.NaN, parse: 'ok' }) })
     await expect(checks({ set, model: untouched })).rejects.toThrow(/scores NaN, not 1/)
   })
@@ -135,19 +135,19 @@ describe('refused before anything is spent', () => {
     await expect(checks({ set, model: untouched })).rejects.toThrow(/appears in split 'train' twice/)
   })
 
-  test('nothing to learn from', async () => {
+  test('no training questions', async () => {
     const set = { ...tinyTaskSet, splits: { test: splits['test']! } } as TaskSet
     await expect(checks({ set, model: untouched })).rejects.toThrow(/no tasks in its split 'train'/)
   })
 
-  test('programs without a sandbox to run them in', async () => {
+  test('programs without a sandbox', async () => {
     const set = withScorer({ needsSandbox: () => true })
     await expect(checks({ set, model: untouched })).rejects.toThrow(
       /^40 answers of 'tiny' are programs, and there is no sandbox to run them in. Install bubblewrap/,
     )
   })
 
-  test('a cap on cost for a model without a price', async () => {
+  test('a cost cap for a model without a price', async () => {
     const model = { ...untouched, identity: { provider: 'acme', model: 'large', options: {} } }
     await expect(checks({ budget: { cost: 5 }, model })).rejects.toThrow(
       /budget caps the cost, but there is no price for acme\/large. Set one under model.prices/,
@@ -155,15 +155,15 @@ describe('refused before anything is spent', () => {
   })
 })
 
-test('the simulated model costs nothing, so a cap on cost is fine', async () => {
+test('the simulated model is free, so a cost cap is fine', async () => {
   const found = await checks({ budget: { cost: 5 } })
   expect(JSON.stringify(found)).toContain(
     'simulated/simulated costs nothing: the cap on cost cannot be reached',
   )
 })
 
-describe('a model that does not answer', () => {
-  test('for want of a good key is said to refuse', async () => {
+describe('a failing model', () => {
+  test('with a bad key is reported as refusing', async () => {
     const refusal: ChatFailure = {
       ok: false,
       kind: 'unauthorized',
@@ -177,14 +177,14 @@ describe('a model that does not answer', () => {
     expect(model.calls).toBe(1)
   })
 
-  test('because nobody is there is said after all attempts', async () => {
-    // Nothing listens on the port of the discard service here.
+  test('that is unreachable is reported after all attempts', async () => {
+    // Nothing listens on the discard port here.
     const model = openModel({ preset: 'vllm', model: 'm', baseURL: 'http://127.0.0.1:9/v1' }, {})
     await expect(checks({ model })).rejects.toThrow(/^The model does not answer \(network: .*`magic doctor`/)
     await model.close()
   })
 
-  test('because the run was interrupted ends with the reason', async () => {
+  test('during an interruption ends with the reason', async () => {
     const stop = new AbortController()
     const reason = new Error('enough')
     const model = modelAround(async (request, signal) => {

@@ -22,7 +22,7 @@ const settings = { ...trainingPresets.values, hidden: 32, maxUnits: 2, evaluatio
 const reference = join(work, 'reference')
 beforeAll(async () => void (await trainTiny(reference, { settings })))
 
-test('a training by values ends with a policy that builds what was chosen for each question', async () => {
+test('training by values ends with a policy that builds the graph chosen for each question', async () => {
   const run = new RunFolder(reference)
   const lines = readLines(run.trajectoriesFile) as TrajectoryRecord[]
   expect(lines).toHaveLength(13)
@@ -51,7 +51,7 @@ test('verify finds every look in the ledger', async () => {
   )
 })
 
-test('a training that is stopped again and again ends with the same bits, and pays for nothing twice', async () => {
+test('training that is stopped repeatedly ends bit-identical and pays for nothing twice', async () => {
   const folder = join(work, 'stopped')
   let calls = 0
   let status = ''

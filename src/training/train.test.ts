@@ -30,7 +30,7 @@ beforeAll(async () => {
   whole = await trainTiny(reference)
 })
 
-/** Answers as the tiny model does, after a while that nobody can foresee. */
+/** Answers like the tiny model, after a random delay. */
 const slowModel = (ms: number) =>
   modelAround(async (request, signal) => {
     await wait(Math.random() * ms)
@@ -44,7 +44,7 @@ function expectSameAsReference(folder: string): void {
   expect(one.trajectories).toBe(other.trajectories)
 }
 
-describe('a run that goes well', () => {
+describe('a normal run', () => {
   test('has its record, a line per update, and its last checkpoints', () => {
     const run = new RunFolder(reference)
     expect(whole).toMatchObject({ status: 'finished', done: 3, updates: 3 })
@@ -52,18 +52,18 @@ describe('a run that goes well', () => {
     const lines = readLines(run.eventsFile) as UpdateRecord[]
     expect(lines.map(({ update }) => update)).toEqual([0, 1, 2])
     expect(lines.at(-1)!.spent.calls).toBe(whole.spent.calls)
-    // And the self-check's.
+    // Plus the self-check's call.
     expect(lines.reduce((sum, { made }) => sum + made.calls, 1)).toBe(whole.spent.calls)
     expect(run.readRecord()).toMatchObject({ name: 'run-1', updates: 3, training: { hidden: 8 } })
   })
 
-  test('moves the weights', async () => {
+  test('changes the weights', async () => {
     const untrained = fresh()
     await trainTiny(untrained, { settings: { ...tinySettings, initialisationOnly: true } })
     expect(learned(untrained).weights.equals(learned(reference).weights)).toBe(false)
   })
 
-  test('is not begun over, and what is none is not resumed; nothing is asked or made for it', async () => {
+  test('is not started over, and a missing run is not resumed, without any call or file', async () => {
     const model = slowModel(0)
     await expect(trainTiny(reference, { model, resume: false })).rejects.toThrow(
       /already contains a run. Resume it/,
@@ -74,7 +74,7 @@ describe('a run that goes well', () => {
     expect(model.calls).toBe(0)
   })
 
-  test('is not begun among the checkpoints of a run that has lost its record', async () => {
+  test('is not started among the checkpoints of a run without run.json', async () => {
     const folder = fresh()
     await trainTiny(folder)
     rmSync(join(folder, 'run.json'))
@@ -85,7 +85,7 @@ describe('a run that goes well', () => {
     expect(new RunFolder(folder).checkpoints()).toEqual([2, 3])
   })
 
-  test('can be resumed when it is finished, which asks nothing and changes nothing', async () => {
+  test('can be resumed when finished, which asks and changes nothing', async () => {
     const model = slowModel(0)
     const { status, spent } = await trainTiny(reference, { model })
     expect(status).toBe('finished')
@@ -94,7 +94,7 @@ describe('a run that goes well', () => {
   })
 })
 
-describe('same seed, same answers: same weights to the bit, and equal trajectories', () => {
+describe('the same seed and answers give bit-identical weights and equal trajectories', () => {
   test.each([1, 8, 64])('at a concurrency of %i with random response times', async (concurrency) => {
     const folder = fresh()
     await trainTiny(folder, { model: slowModel(4), concurrency })
@@ -110,7 +110,7 @@ describe('same seed, same answers: same weights to the bit, and equal trajectori
     expect(spent.calls).toBeGreaterThan(whole.spent.calls)
   })
 
-  test('after an interruption at any of ten moments, without a call that was answered being repeated', async () => {
+  test('after an interruption at any of ten moments, without repeating an answered call', async () => {
     for (let number = 0; number < 10; number += 1) {
       const folder = fresh()
       const at = Math.ceil(deriveRandom(3, 'interrupt', number).uniform() * (whole.spent.calls + 1))
@@ -127,17 +127,17 @@ describe('same seed, same answers: same weights to the bit, and equal trajectori
       if (done < 3) expect(status).toBe('interrupted')
       await trainTiny(folder, { model })
       expectSameAsReference(folder)
-      // The self-check's call is made once more where the first one was cut short.
+      // The self-check's call is repeated if the first one was cut short.
       expect(model.calls).toBe(whole.spent.calls + (at === 1 ? 1 : 0))
     }
   })
 
-  test('after being given up in the middle of an update, when the model does not answer in time', async () => {
+  test('after being cancelled in the middle of an update with unanswered calls', async () => {
     const folder = fresh()
     const stop = new AbortController()
     const model = modelAround(async (request, signal, call) => {
       if (call === 30) stop.abort()
-      // From here on it never answers by itself.
+      // From here on it answers only on abort.
       if (call >= 30) await new Promise((resolve) => signal?.addEventListener('abort', resolve))
       return tinyModel.ask(request, signal)
     })
@@ -149,12 +149,12 @@ describe('same seed, same answers: same weights to the bit, and equal trajectori
     expectSameAsReference(folder)
     expect(spent.calls).toBe(whole.spent.calls)
     expect(spent.unknown).toBeGreaterThan(0)
-    // 29 calls were answered, the self-check's among them.
+    // 29 calls were answered, including the self-check's.
     expect(rest.calls).toBe(whole.spent.calls - 29)
   })
 })
 
-describe('faults of the model', () => {
+describe('model faults', () => {
   test('with three of ten attempts failing, none is lost or counted twice', async () => {
     const folder = fresh()
     const kinds = ['rate_limited', 'server_error', 'network', 'bad_response', 'timeout'] as const
@@ -174,7 +174,7 @@ describe('faults of the model', () => {
     expectSameAsReference(folder)
   })
 
-  test('one that cannot be reached at all ends the run, which can be resumed', async () => {
+  test('an unreachable model ends the run, which can be resumed', async () => {
     const folder = fresh()
     const dead: ChatFailure = { ok: false, kind: 'network', message: 'connection refused', durationMs: 1 }
     const model = modelAround(async (request, signal, call) =>
@@ -187,7 +187,7 @@ describe('faults of the model', () => {
     expectSameAsReference(folder)
   })
 
-  test('a key that is revoked ends the run at once; with another key it goes on to the same weights', async () => {
+  test('a revoked key ends the run at once; with another key it reaches the same weights', async () => {
     const folder = fresh()
     const refusal: ChatFailure = { ok: false, kind: 'unauthorized', message: 'no such key', durationMs: 1 }
     let refused = 0
@@ -209,7 +209,7 @@ describe('faults of the model', () => {
 })
 
 describe('budgets', () => {
-  test('one that is reached in the middle of an update ends the run after it; a higher one lets it go on', async () => {
+  test('reaching one within an update ends the run after it; a higher one continues', async () => {
     const folder = fresh()
     const lines = readLines(new RunFolder(reference).eventsFile) as UpdateRecord[]
     const first = lines[0]!.spent
@@ -228,7 +228,7 @@ describe('budgets', () => {
     expectSameAsReference(folder)
   })
 
-  test('one of nothing lets no update begin', async () => {
+  test('a zero budget starts no update', async () => {
     const folder = fresh()
     const model = slowModel(0)
     const result = await trainTiny(folder, { model, budget: { calls: 0 } })
@@ -238,7 +238,7 @@ describe('budgets', () => {
     expectSameAsReference(folder)
   })
 
-  test('answers that are not kept, above temperature 0, do not count as lost when the run goes on', async () => {
+  test('answers above temperature 0, which are not kept, do not count as lost on resume', async () => {
     const folder = fresh()
     const execution = { decoding: { temperature: 0.5 } }
     await trainTiny(folder, { execution, budget: { calls: 1 } })
@@ -253,7 +253,7 @@ describe('budgets', () => {
     expect(spent.unknown).toBe(0)
   })
 
-  test('one of exactly the sum lets the run finish', async () => {
+  test('a budget of exactly the sum lets the run finish', async () => {
     const { calls, input, output } = whole.spent
     for (const budget of [{ calls }, { tokens: input + output }]) {
       const folder = fresh()
@@ -262,7 +262,7 @@ describe('budgets', () => {
     }
   })
 
-  test('a price makes money of it, over all resumes', async () => {
+  test('a price turns usage into cost, across all resumes', async () => {
     const folder = fresh()
     const { provider, model } = tinyModel.identity
     const price = { currency: 'EUR', asOf: '2026-01', input: 1000, cachedInput: 1000, output: 1000 }
@@ -282,7 +282,7 @@ test.each([
   ['execution', 'toolSeconds', { execution: { toolSeconds: -1 } }],
   ['budget', 'calls', { budget: { calls: 1.5 } }],
 ] as const)(
-  'bad %s settings from code are refused by field, before there is a folder',
+  'bad %s settings from code are refused by field, before creating a folder',
   async (kind, field, given) => {
     const folder = fresh()
     const refused = trainTiny(folder, given as Partial<TrainOptions>)
@@ -292,8 +292,8 @@ test.each([
   },
 )
 
-describe('what would spoil the weights', () => {
-  test('a scorer that gives no number ends the run, which keeps its last good state', async () => {
+describe('anything that would spoil the weights', () => {
+  test('a scorer that returns no number ends the run, which keeps its last good state', async () => {
     const folder = fresh()
     let scored = 0
     const checks = 40 * 5
@@ -313,10 +313,10 @@ describe('what would spoil the weights', () => {
     expectSameAsReference(folder)
   })
 
-  test('a poisoned score in the ledger is not learned from: the update is named', async () => {
+  test('a poisoned score in the ledger is not learned from, and the update is named', async () => {
     const folder = fresh()
     await trainTiny(folder)
-    // The last update is made again, from a ledger in which somebody has put another score, with a fitting checksum.
+    // The last update is repeated from a ledger where someone changed a score, with a matching checksum.
     const run = new RunFolder(folder)
     const database = new DatabaseSync(run.ledgerFile)
     const rows = database.prepare('SELECT * FROM evaluations').all()
@@ -334,7 +334,7 @@ describe('what would spoil the weights', () => {
     expect(readFileSync(join(run.checkpointPath(2), 'policy.safetensors')).equals(before)).toBe(true)
   })
 
-  test('other settings, data or another model are refused by name', async () => {
+  test('other settings, data or models are refused by name', async () => {
     const settings = { ...tinySettings, learningRate: 1 }
     await expect(trainTiny(reference, { settings })).rejects.toThrow(
       /training.learningRate was 0.0001 and is 1/,
@@ -345,7 +345,7 @@ describe('what would spoil the weights', () => {
     )
   })
 
-  test('the same questions in another order are refused: the next update would learn from another one', async () => {
+  test('reordered questions are refused, because the next update would use another one', async () => {
     const train = tinyTaskSet.splits['train']!
     const tasks = [train.tasks[1]!, train.tasks[0]!, ...train.tasks.slice(2)]
     const set = { ...tinyTaskSet, splits: { ...tinyTaskSet.splits, train: { ...train, tasks } } }
@@ -354,7 +354,7 @@ describe('what would spoil the weights', () => {
     await expect(resumed).rejects.toThrow(/different order now. Question 1 was 'shelf-0' and is 'boxes-0'/)
   })
 
-  test('another gain: the run says which it was begun with', async () => {
+  test('another gain is refused with the original value', async () => {
     const folder = join(work, 'gain')
     const settings = { ...tinySettings, gain: 10, updates: 1 }
     await trainTiny(folder, { settings })
@@ -367,7 +367,7 @@ describe('what would spoil the weights', () => {
     await trainTiny(folder, { settings })
   })
 
-  test('a cap in money that comes with a resume needs a price, too', async () => {
+  test('a cost cap added on resume needs a price too', async () => {
     const folder = fresh()
     const identity = { ...tinyModel.identity, provider: 'acme', model: 'large' }
     const model = { identity, ask: tinyModel.ask.bind(tinyModel) }
@@ -382,8 +382,8 @@ describe('what would spoil the weights', () => {
   })
 })
 
-describe('what else may hold the folder', () => {
-  test('a second trainer is refused and told who the first is, before anything else happens', async () => {
+describe('other obstacles in the folder', () => {
+  test("a second trainer is refused with the first one's process, before anything else", async () => {
     const lock = await RunLock.acquire(reference)
     try {
       const model = slowModel(0)
@@ -396,7 +396,7 @@ describe('what else may hold the folder', () => {
     }
   })
 
-  test('a run goes on from an earlier checkpoint when the newest is damaged', async () => {
+  test('a run continues from an earlier checkpoint if the newest is damaged', async () => {
     const folder = fresh()
     await trainTiny(folder)
     const run = new RunFolder(folder)
@@ -410,7 +410,7 @@ describe('what else may hold the folder', () => {
     expectSameAsReference(folder)
   })
 
-  test('a ledger that is full ends it with what it needs; with room it goes on', async () => {
+  test('a full ledger ends it with the remedy; with room it continues', async () => {
     const folder = fresh()
     const { open } = SqliteLedger
     SqliteLedger.open = (path, options) => open.call(SqliteLedger, path, { ...options, maxPages: 40 })

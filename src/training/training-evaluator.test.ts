@@ -30,7 +30,7 @@ async function evaluatorOn(
   return { ledger, evaluator: openEvaluator({ parts: given, ledger, requestReuse, ...options }) }
 }
 
-test('what the ledger knows is not evaluated again, and graphs share their identical requests', async () => {
+test('evaluations in the ledger are not repeated, and graphs share identical requests', async () => {
   const model = modelAround((request, signal) => tinyModel.ask(request, signal))
   const { evaluator } = await evaluatorOn(model)
   const short = await evaluator.evaluate(one, 'shelf-0')
@@ -43,7 +43,7 @@ test('what the ledger knows is not evaluated again, and graphs share their ident
   expect(usage.calls).toBe(model.calls)
   // The first unit's calls are the same in both graphs.
   expect(reused.calls).toBeGreaterThan(0)
-  // What a graph is said to use does not depend on who paid for it.
+  // A graph's reported usage does not depend on who paid for it.
   expect(long.usage!.calls).toBe(model.calls - calls + reused.calls)
   expect(evaluator.take()).toMatchObject({ made: 0, known: 0, usage: { calls: 0 } })
 })
@@ -56,11 +56,11 @@ test('without request reuse graphs share nothing, and score the same', async () 
   expect(apart.take().reused.calls).toBe(0)
 })
 
-test('an execution that transport failures spoiled is begun again, without its answers being asked for twice', async () => {
+test('an execution spoiled by transport failures is repeated without asking answered calls again', async () => {
   const calm = modelAround((request, signal) => tinyModel.ask(request, signal))
   const undisturbed = await (await evaluatorOn(calm)).evaluator.evaluate(two, 'shelf-0')
   let failing = 0
-  // The last call fails four attempts long: that is a round.
+  // The last call fails for all four attempts of one round and two of the next.
   const model = modelAround((request, signal, number) => {
     if (number < calm.calls || failing === 6) return tinyModel.ask(request, signal)
     failing += 1
@@ -70,11 +70,11 @@ test('an execution that transport failures spoiled is begun again, without its a
   expect(await evaluator.evaluate(two, 'shelf-0')).toEqual(undisturbed)
   expect(failing).toBe(6)
   expect(model.calls).toBe(calm.calls + 6)
-  // The spoiled execution is no evaluation, but its trace is kept.
+  // The spoiled execution is not an evaluation, but its trace is kept.
   expect(await ledger.size()).toMatchObject({ evaluations: 1, traces: 2, replies: calm.calls })
 })
 
-test('one that is spoiled again and again ends with what to do', async () => {
+test('repeated transport failures end with the remedy', async () => {
   const model = modelAround(() => Promise.resolve(failure('network')))
   const { evaluator, ledger } = await evaluatorOn(model)
   const evaluated = evaluator.evaluate(AgentGraph.empty, 'shelf-0')
@@ -85,7 +85,7 @@ test('one that is spoiled again and again ends with what to do', async () => {
   expect(await ledger.size()).toMatchObject({ evaluations: 0, traces: 3, replies: 0 })
 })
 
-test('graphs that share a rejected request all have their result, and it counts the same for all', async () => {
+test('graphs that share a rejected request all get a result, with equal usage', async () => {
   const model = modelAround(async (request, signal) => {
     await new Promise(setImmediate)
     return request.user.includes('"part":"finalizer"') || request.isControl === true
@@ -100,7 +100,7 @@ test('graphs that share a rejected request all have their result, and it counts 
   expect(await ledger.size()).toMatchObject({ evaluations: graphs.length, traces: graphs.length })
 })
 
-test('a question that is refused is a result, even if nothing else was ever asked', async () => {
+test('a refused question is a result, even if it is the only one asked', async () => {
   const model = modelAround(async (request, signal) =>
     request.user.includes('shelf') ? failure('rejected') : tinyModel.ask(request, signal),
   )
@@ -109,7 +109,7 @@ test('a question that is refused is a result, even if nothing else was ever aske
   expect(await ledger.size()).toMatchObject({ evaluations: 1, replies: 0 })
 })
 
-test('an endpoint that rejects everything stops everything, and nothing of it is stored', async () => {
+test('an endpoint that rejects everything stops everything, and nothing is stored', async () => {
   const model = modelAround(async (request, signal, number) => {
     await new Promise(setImmediate)
     return number <= 6 ? tinyModel.ask(request, signal) : failure('rejected')
@@ -123,11 +123,11 @@ test('an endpoint that rejects everything stops everything, and nothing of it is
   for (const one of evaluated)
     if (one.status === 'rejected') expect(one.reason).toBeInstanceOf(ModelUnreachableError)
   for await (const { evaluation } of ledger.entries()) expect(evaluation.failures).toEqual([])
-  // Four in flight, a control call, and one for those that were rejected after it was begun.
+  // Four in flight, a control call, and one for requests rejected after it started.
   expect(model.calls).toBeLessThanOrEqual(6 + 4 + 2)
 })
 
-test('a refusal stops everything at once', async () => {
+test('an authorization failure stops everything at once', async () => {
   const model = modelAround(async (request, signal, number) => {
     await new Promise(setImmediate)
     return number <= 6 ? tinyModel.ask(request, signal) : failure('unauthorized')
@@ -147,7 +147,7 @@ test('a refusal stops everything at once', async () => {
   await expect(evaluator.evaluate(one, 'shelf-1')).rejects.toThrow(ModelRefusedError)
 })
 
-test('a signal ends it with its reason, and what was answered is in the ledger when all has ended', async () => {
+test('a signal ends it with its reason, and answered calls are in the ledger', async () => {
   const stop = new AbortController()
   const reason = new Error('enough')
   const model = modelAround(async (request, signal, number) => {
@@ -164,7 +164,7 @@ test('a signal ends it with its reason, and what was answered is in the ledger w
   expect((await ledger.size()).replies).toBe(4)
 })
 
-test('each call of a pool of models is priced as its own model, whether it was made or reused', async () => {
+test('each call in a pool of models has its own model’s price, made or reused', async () => {
   const taken: Record<string, number> = { own: 0, dear: 0 }
   const counting = (name: string, identity = tinyModel.identity): ChatModel => ({
     identity,
@@ -192,7 +192,7 @@ test('each call of a pool of models is priced as its own model, whether it was m
   expect(taken['dear']).toBeGreaterThan(0)
   expect(cost).toBeCloseTo((taken['own']! + 100 * taken['dear']!) / 1e6, 12)
   const before = { ...taken }
-  // The unit is known from the graph before; as if it had not been, it costs the same again.
+  // The unit is known from the previous graph; its cost counts again as if it had not been.
   const longer = await evaluator.evaluate(dearOnce.add(unit(second, [0])), 'shelf-0')
   expect(taken['dear']).toBe(before['dear'])
   const now = taken['own']! - before['own']!

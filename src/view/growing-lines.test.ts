@@ -7,7 +7,7 @@ import { GrowingLines } from './growing-lines.ts'
 const folder = mkdtempSync(join(tmpdir(), 'magic-growing-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('reads what is new, whole lines only, and again from the start where the file was cut', () => {
+test('reads new complete lines, and starts over if the file was truncated', () => {
   const path = join(folder, 'lines.jsonl')
   const lines = new GrowingLines(path)
   expect(lines.read()).toEqual({ records: [], restarted: false })
@@ -23,7 +23,7 @@ test('reads what is new, whole lines only, and again from the start where the fi
   expect(lines.read()).toEqual({ records: [{ longer: 'than what was there before' }], restarted: true })
 })
 
-test('a damaged line is named by its file', () => {
+test('a damaged line names its file', () => {
   const path = join(folder, 'damaged.jsonl')
   writeFileSync(path, '{"n":1}\nnot json\n{"n":2}\n')
   expect(() => new GrowingLines(path).read()).toThrow(

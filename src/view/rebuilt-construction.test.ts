@@ -14,7 +14,7 @@ const work = mkdtempSync(join(tmpdir(), 'magic-rebuilt-'))
 const { tasks } = tinyTaskSet.splits['test']!
 afterAll(() => rmSync(work, { recursive: true, force: true }))
 
-/** The paper samples at use; by values a policy takes its most probable choices. */
+/** The paper samples at use; a policy trained by values takes its most probable choices. */
 const uses = { 'the paper’s use': {}, 'a policy that never samples': { useTemperature: 0 } }
 
 describe.each(Object.entries(uses))('%s', (name, more) => {
@@ -29,7 +29,7 @@ describe.each(Object.entries(uses))('%s', (name, more) => {
     ['most-probable', {}],
     ['atomic-at-use', { seed: 7 }],
     ['group-at-use', {}],
-  ] as const)('%s with %j is replayed to the graphs it was evaluated with', async (called, options) => {
+  ] as const)('%s with %j replays to its evaluated graphs', async (called, options) => {
     const open = organisationsOf(folder, { tasks, encoder: lexicalEncoder, ...options })
     const { organisation, about } = await open(called)
     if (!('graphFor' in organisation)) throw new Error(`${called} builds no graphs.`)
@@ -42,7 +42,7 @@ describe.each(Object.entries(uses))('%s', (name, more) => {
     }
   })
 
-  test('another graph than the recorded one is told apart', async () => {
+  test('a graph that differs from the recorded one is detected', async () => {
     const rebuilt = await rebuiltConstruction(folder, { organisation: 'trained', about: {} }, tasks[0]!, {
       graphKey: 'another',
     })

@@ -4,7 +4,7 @@ import { PostgresAddress } from '../store/postgres/address.ts'
 import { Database } from '../store/postgres/database.ts'
 import { Bulletin } from './bulletin.ts'
 
-test('who begins to listen or stops while PostgreSQL is away goes on; notices come once it is back', async () => {
+test('listeners added or removed while PostgreSQL is down keep working, and notices arrive once it is back', async () => {
   const postgres = await Postgres.start()
   try {
     const database = await Database.open(new PostgresAddress(await postgres.database()))
@@ -16,7 +16,7 @@ test('who begins to listen or stops while PostgreSQL is away goes on; notices co
 
     const told = Promise.withResolvers<string>()
     await stays.hear('news', (payload) => {
-      // A notice without a payload only says that it is time to look: here, that the connection may be back.
+      // A notice without a payload only says that it is time to look, because the connection may be back.
       if (payload === undefined) database.pool.query("NOTIFY news, 'here'").catch(() => {})
       else told.resolve(payload)
     })

@@ -41,14 +41,14 @@ async function twoWorkers() {
   }
 }
 
-test('whoever claims a call looks into the ledger once more before making it', async () => {
+test('after claiming a call, a worker checks the ledger again before making it', async () => {
   await using there = await twoWorkers()
-  // Another worker kept the answer and gave its claim back after we had looked, and before we claimed.
+  // Another worker stored the answer and released its claim between our look and our claim.
   expect(await there.one.find('request', async () => 'kept', never)).toBe('kept')
   expect(await there.claims()).toEqual([])
 })
 
-test('of two workers one makes the call and the other gets its answer, and the claim goes', async () => {
+test('of two workers one makes the call, the other gets its answer, and the claim is removed', async () => {
   await using there = await twoWorkers()
   let kept: string | undefined
   const find = async () => kept
@@ -60,7 +60,7 @@ test('of two workers one makes the call and the other gets its answer, and the c
   while ((await there.claims()).length > 0) await new Promise(setImmediate)
 })
 
-test('a call that came to nothing, or whose worker lost its lease, is made by another', async () => {
+test('a call that failed or whose worker lost its lease is made by another', async () => {
   await using there = await twoWorkers()
   const find = async () => undefined
   await there.one.find('failed', find, never)

@@ -5,7 +5,7 @@ import { Database } from '../store/postgres/database.ts'
 import { JobQueue } from './job-queue.ts'
 import { migrateWork } from './tables.ts'
 
-test('a job that was lost on its way to a worker is delivered again', async () => {
+test('a job lost on its way to a worker is delivered again', async () => {
   const postgres = await Postgres.start()
   try {
     const address = new PostgresAddress(await postgres.database())
@@ -14,7 +14,7 @@ test('a job that was lost on its way to a worker is delivered again', async () =
     const queue = await JobQueue.open(database, 2)
     const arrived = Promise.withResolvers<unknown>()
     await database.query("SELECT graphile_worker.add_job('magic test', '{\"number\": 1}'::json)")
-    // The connection broke after the job was locked, so nobody heard of it.
+    // The connection broke after the job was locked, so nobody received it.
     await database.query('UPDATE graphile_worker._private_jobs SET locked_by = $1, locked_at = now()', [
       queue.id,
     ])

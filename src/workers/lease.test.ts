@@ -17,7 +17,7 @@ afterAll(() => postgres.stop())
 
 const leaseMs = 1500
 
-/** A lease behind a network that can fall silent, and somebody else who is not. */
+/** A lease behind a network that can go silent, and another connection that does not. */
 async function cutOff(patienceMs = 60_000) {
   const address = await postgres.database()
   const other = await Database.open(new PostgresAddress(address))
@@ -39,7 +39,7 @@ async function cutOff(patienceMs = 60_000) {
   }
 }
 
-/** Whether it is still open after so long. */
+/** Whether it is still pending after this long. */
 async function staysOpen(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const ended = promise.then(
     () => false,
@@ -48,7 +48,7 @@ async function staysOpen(promise: Promise<unknown>, ms: number): Promise<boolean
   return await Promise.race([ended, sleep(ms, true)])
 }
 
-test('a lease that nobody ended is ours again after we were cut off for longer than it lasts; meanwhile we make no call', async () => {
+test('a worker cut off longer than its lease makes no calls, and keeps the lease if nobody ended it', async () => {
   await using there = await cutOff()
   const { lease, proxy } = there
   await lease.held()
@@ -61,7 +61,7 @@ test('a lease that nobody ended is ours again after we were cut off for longer t
   expect(lease.lost.aborted).toBe(false)
 })
 
-test('others end the lease of a worker that is cut off, and it makes no further call', async () => {
+test('others end the lease of a worker that is cut off, and it makes no further calls', async () => {
   await using there = await cutOff()
   const { lease, proxy, other, isThere } = there
   proxy.silence()
@@ -76,7 +76,7 @@ test('others end the lease of a worker that is cut off, and it makes no further 
   expect(lease.lost.reason).toBeInstanceOf(LeaseLost)
 })
 
-test('a lease does not run while the database is away or nobody looks, nor when its clock is set', async () => {
+test('a lease does not expire while the database is down, unwatched, or its clock is changed', async () => {
   const database = await Database.open(new PostgresAddress(await postgres.database()))
   await migrateWork(database)
   const left = async () => {
@@ -91,13 +91,13 @@ test('a lease does not run while the database is away or nobody looks, nor when 
     `INSERT INTO magic_work.workers (id, name, process, version, calls, lease, leased_until)
      VALUES ('silent', 'worker', 1, '1', 4, '20 s', clock_timestamp() - interval '1 hour' + interval '10 s')`,
   )
-  // The server was started within the last hour, and leases start afresh.
+  // The server was started within the last hour, so leases start anew.
   await lastLook("- interval '1 hour'")
   await endExpiredLeases(database)
   expect(await left()).toBeGreaterThan(0)
   expect(await left()).toBeLessThanOrEqual(20)
 
-  // The server was running all the time, but nobody could reach it: of two seconds only a quarter of the lease counts.
+  // The server was running but unreachable: of two seconds only a quarter of the lease counts.
   await database.query("SELECT pg_sleep_until(pg_postmaster_start_time() + interval '3 s')")
   await database.query(
     "UPDATE magic_work.workers SET lease = '1 s', leased_until = clock_timestamp() - interval '1.4 s'",
@@ -113,7 +113,7 @@ test('a lease does not run while the database is away or nobody looks, nor when 
   expect(await left()).toBeGreaterThan(0)
   expect(await left()).toBeLessThanOrEqual(20)
 
-  // While somebody looks, it runs out.
+  // While someone watches, it expires.
   await lastLook('')
   await database.query("UPDATE magic_work.workers SET leased_until = clock_timestamp() - interval '1 ms'")
   await endExpiredLeases(database)
@@ -121,7 +121,7 @@ test('a lease does not run while the database is away or nobody looks, nor when 
   await database.close()
 })
 
-test('a worker that cannot reach the database for too long gives up with the exit code for that', async () => {
+test('a worker that cannot reach the database for too long exits with the code for that', async () => {
   await using there = await cutOff(leaseMs)
   const { lease, proxy } = there
   proxy.silence()

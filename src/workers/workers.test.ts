@@ -36,7 +36,7 @@ const one = AgentGraph.empty.add(unit(first))
 const two = one.add(unit(second, [0]))
 const three = two.add(unit(first, [0, 1]))
 
-/** A database with a ledger in it, and whatever is opened on it. */
+/** A database with a ledger and everything opened on it. */
 async function world(settings: Partial<ExecutorParts['settings']> = {}) {
   const theirs = { ...parts, settings: { ...parts.settings, ...settings } }
   const closing = new AsyncDisposableStack()
@@ -113,7 +113,7 @@ test('workers make the same evaluations as one process, with the same number of 
   expect(there.evaluator.take()).toMatchObject({ made: 0, known: pairs.length })
 })
 
-test('a worker with another model refuses by name, and the trainer tells its person', async () => {
+test('a worker with another model refuses by name, and the trainer reports it', async () => {
   await using there = await world()
   const other = { ...tinyModel.identity, model: 'another' }
   await there.work({ identity: other, ask: tinyModel.ask.bind(tinyModel) }, { name: 'stranger' })
@@ -125,7 +125,7 @@ test('a worker with another model refuses by name, and the trainer tells its per
   await score
 })
 
-test('a model that refuses stops the trainer with the message and exit code that it would have had alone', async () => {
+test('a refusing model stops the trainer with the same message and exit code as in one process', async () => {
   await using there = await world()
   const refusing = modelAround(async () => ({
     ok: false,
@@ -139,7 +139,7 @@ test('a model that refuses stops the trainer with the message and exit code that
   expect(String(failed)).toMatch(/unauthorized.*a worker/s)
 })
 
-test('whoever has no lease any more writes no evaluation; what it has cost stays on record', async () => {
+test('a worker without a lease writes no evaluation, but its costs stay on record', async () => {
   await using there = await world()
   const memory = await SqliteLedger.open(':memory:')
   const alone = openEvaluator({ parts, ledger: memory, requestReuse: true })
@@ -152,7 +152,7 @@ test('whoever has no lease any more writes no evaluation; what it has cost stays
   expect(await there.ledger.findTrace(trace.execution)).toEqual(trace)
 })
 
-test('a drained worker finishes what it does and leaves the rest to others', async () => {
+test('a drained worker finishes its work and leaves the rest to others', async () => {
   await using there = await world()
   const begun = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()
@@ -177,7 +177,7 @@ test('a drained worker finishes what it does and leaves the rest to others', asy
   expect(queue.waiting).toBe(0)
 })
 
-test('while an answer is not kept yet, no other call takes its place', async () => {
+test('a call slot is not reused until its answer is kept', async () => {
   await using there = await world()
   const counted = modelAround((request, signal) => tinyModel.ask(request, signal))
   await there.work(counted, { calls: 1 })
@@ -196,7 +196,7 @@ test('while an answer is not kept yet, no other call takes its place', async () 
   expect(counted.calls).toBeGreaterThan(1)
 })
 
-test('while PostgreSQL is away, for longer than a lease, no work changes hands and no call is repeated', async () => {
+test('while PostgreSQL is down longer than a lease, no work changes hands and no call is repeated', async () => {
   await using there = await world()
   const begun = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()
@@ -215,7 +215,7 @@ test('while PostgreSQL is away, for longer than a lease, no work changes hands a
   await begun.promise
   await postgres.halt()
   await sleep(1500 * leaseSeconds)
-  // Answers come while nobody can keep them.
+  // Answers arrive while they cannot be stored.
   goOn.resolve()
   await postgres.restart()
   await scores
@@ -223,14 +223,14 @@ test('while PostgreSQL is away, for longer than a lease, no work changes hands a
   expect(said.filter((text) => text.includes('lease'))).toEqual([])
 })
 
-test("all workers together keep to the provider's limit that the run states", async () => {
+test("all workers together stay within the run's rate limit", async () => {
   const requestsPerMinute = 1200
   await using there = await world({ requestsPerMinute })
   const counted = modelAround((request, signal) => tinyModel.ask(request, signal))
   for (const name of ['one', 'two']) await there.work(counted, { name })
   const start = performance.now()
   await Promise.all(pairs.map(([graph, task]) => there.evaluator.evaluate(graph, task)))
-  // However slow the machine is, it cannot have been faster.
+  // However slow the machine, it cannot have been faster.
   const turnMs = 60_000 / requestsPerMinute
   expect(counted.calls).toBeGreaterThan(slackMs / turnMs + 1)
   expect(performance.now() - start).toBeGreaterThanOrEqual((counted.calls - 1) * turnMs - slackMs)

@@ -1,23 +1,23 @@
-// Programs that try to get out, stay, or take more than their share, and what has to come of each. They must never be
-// run without the sandbox: some of them stop a machine.
+// Programs that try to escape, persist, or exceed their share, and the required outcome of each. Never run
+// them outside the sandbox: some of them stop a machine.
 import type { CaseReport } from '../../src/sandbox/case.ts'
 import { type Limits, paperLimits } from '../../src/sandbox/limits.ts'
 
-/** Limits of time that nothing honest meets, however busy the machine is. The others are the paper's. */
+/** Time limits no honest program reaches, however busy the machine. The others are the paper's. */
 export const patientLimits: Limits = { ...paperLimits, cpuSeconds: 60, wallSeconds: 600 }
 
 export interface Attack {
   readonly name: string
   readonly source: string
-  /** `time`: whichever of the two limits of time is met first, which depends on how busy the machine is. */
+  /** `time`: either of the two time limits; which one depends on how busy the machine is. */
   readonly end: CaseReport['end'] | 'time'
-  /** What it prints, exactly. */
+  /** The exact output. */
   readonly prints?: string
   readonly tmp?: 'writable'
   readonly only?: 'x64'
 }
 
-/** Python that prints the error of each statement, or `done` where there was none. */
+/** Python that prints the error of each statement, or `done`. */
 function tries(statements: readonly string[], prelude = ''): string {
   return `${prelude}
 def attempt(text):
@@ -156,7 +156,7 @@ print("allowed")
     prints: lines(...Array(8).fill('PermissionError'), 'done'),
   },
   {
-    // At its hard limit of processor time the kernel kills a process with signal 9, as a machine without memory would.
+    // At its hard CPU limit the kernel kills a process with signal 9, like a machine out of memory.
     name: 'being killed by a limit of its own',
     source: tries(
       [
@@ -293,7 +293,7 @@ for number in range(256):
 print(held)
 `,
     end: 'exit',
-    // Its five pipes, and three pairs of sockets for asyncio.
+    // Its five pipes, and three socket pairs for asyncio.
     prints: '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n',
   },
   {
@@ -466,7 +466,7 @@ print(all(not any(value) for value in found))
   },
 ]
 
-/** What honest programs need, and must still be able to do. */
+/** Things honest programs need and must still be able to do. */
 export const honest: readonly Attack[] = [
   {
     name: 'the exit functions of the site module',

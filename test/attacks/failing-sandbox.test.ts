@@ -1,4 +1,4 @@
-// A sandbox that fails in mid-run, and programs that try to make it look so: neither may ever count as a result.
+// A sandbox that fails midway, and programs that imitate that: neither may ever count as a result.
 import { execFile } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ writeFileSync(
   questions,
   Array.from({ length: 10 }, (_, index) => ({
     id: `double-${index}`,
-    // The test questions have 2 and 3 among their factors.
+    // The test questions include the factors 2 and 3.
     split: index < 4 ? 'test' : 'train',
     question: `Write a function f(x) that returns x times ${index + 2}.`,
     program: { mode: 'function', entryPoint: 'f' },
@@ -65,13 +65,13 @@ function recordsOf(name: string, organisation: string): { program?: string; scor
     .map((line) => JSON.parse(line))
 }
 
-describe('an answer of a model', () => {
+describe("a model's answer", () => {
   test.each([
     ['says that the task is broken', 'm = b\'{"broken":"x"}\'', 'runtime_error'],
     ['says nonsense', 'm = bytes(range(200))', 'runtime_error'],
     ['floods standard error', 'm = b""\nos.write(2, b"x" * 70000)', 'output_limit'],
     ['ends the loops of its tests', 'm = b""\ndef f(x):\n    raise StopIteration', undefined],
-  ])('that %s leaves a run that ends, resumes, and can be verified', async (what, line, status) => {
+  ])('that %s leaves a run that ends, resumes, and verifies', async (what, line, status) => {
     const name = what.replaceAll(' ', '-')
     const server = await FaultServer.start()
     const frame = 'os.write(3, struct.pack(">I", len(m)) + m)\nos._exit(0)'
@@ -102,7 +102,7 @@ const wrapper = join(folder, 'wrapper')
 const breakIt = () => writeFileSync(switchFile, '')
 const mendIt = () => rmSync(switchFile, { force: true })
 
-/** The command, in a mount namespace of its own in which `bwrap` is `/bin/false` while the switch is on. */
+/** The command in its own mount namespace, where `bwrap` is `/bin/false` while the switch is on. */
 function magicWithSwitch(...words: string[]): Promise<Outcome> {
   const swap = 'mount --bind "$0" "$1" && shift && exec "$@"'
   const command = [
@@ -131,7 +131,7 @@ function magicWithSwitch(...words: string[]): Promise<Outcome> {
   })
 }
 
-/** Kills everything below this process that runs in a sandbox, as a system without memory does, until told to stop. */
+/** Kills every sandboxed process below this one, like a system out of memory, until told to stop. */
 function killSandboxes(): () => void {
   const killing = setInterval(() => {
     for (const pid of descendants(process.pid)) {
@@ -139,15 +139,15 @@ function killSandboxes(): () => void {
         const name = readFileSync(`/proc/${pid}/comm`, 'utf8')
         if (name.startsWith('python3')) process.kill(pid, 'SIGKILL')
       } catch {
-        // Gone while we were looking.
+        // Ended while we were looking.
       }
     }
   }, 2)
   return () => clearInterval(killing)
 }
 
-// Only root may mount, and only in a namespace of its own.
-describe.skipIf(process.getuid?.() !== 0)('a sandbox that fails in mid-run', () => {
+// Only root may mount, and only in its own namespace.
+describe.skipIf(process.getuid?.() !== 0)('a sandbox that fails midway', () => {
   const crash = 'import ctypes\nctypes.string_at(0)'
 
   async function expectResumable(
@@ -163,7 +163,7 @@ describe.skipIf(process.getuid?.() !== 0)('a sandbox that fails in mid-run', () 
       answering((body) => {
         answers += 1
         if (answers === harmAfter) harm()
-        // After a crash a sandbox is not used again, so that the next program needs another one.
+        // A sandbox is not reused after a crash, so the next program needs another one.
         return /times [27]\b/.test(body) ? crash : right(body)
       }),
     )
@@ -207,7 +207,7 @@ describe.skipIf(process.getuid?.() !== 0)('a sandbox that fails in mid-run', () 
       `#!/bin/sh\n[ -e ${switchFile} ] && exec /bin/false\nexec ${folder}/bwrap "$@"\n`,
       { mode: 0o755 },
     )
-    // The sandbox's own user has to get there.
+    // The sandbox's own user needs access.
     chmodSync(folder, 0o755)
     await expectResumable('replaced', magicWithSwitch, breakIt, mendIt)
   })

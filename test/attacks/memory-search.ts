@@ -1,7 +1,7 @@
 /**
- * Python: `found()` gives every canary that is anywhere in the process: in all mapped memory around the heap, the arenas,
- * the stack and the libraries, in files, descriptors and the environment. It does not know the canaries; it looks for
- * what follows their mark, and the mark is never spelt out in one piece.
+ * Python: `found()` returns every canary anywhere in the process: in mapped memory around the heap, the
+ * arenas, the stack and the libraries, in files, descriptors and the environment. It does not know the
+ * canaries; it looks for what follows their mark, and the mark is never spelt out in one piece.
  */
 export const memorySearch = `
 import ctypes, os, re, socket, sys

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Whether others than the owner can get there: a checkout in root's home is closed to them. */
+/** Whether users other than the owner have access: a checkout in root's home is closed to them. */
 export function isOpenToAll(path: string): boolean {
   try {
     accessSync(path, constants.R_OK)

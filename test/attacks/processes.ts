@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Python: a first line for programs that are to be met while they run. Their case gets a message. */
+/** Python: a first line for programs that are examined while they run. It sends their case a message. */
 export const saysItRuns = 'import os\nos.write(3, b"\\0\\0\\0\\2{}")'
 
 interface ProcessFacts {
@@ -21,15 +21,15 @@ export function descendants(ancestor: number): number[] {
     const parent = all.get(pid)?.parent
     return parent !== undefined && (parent === ancestor || isBelow(parent))
   }
-  // Ids start over at some point, so within the same tick only does the smaller one tell the older process.
+  // Ids wrap around at some point, so the smaller id is older only within the same tick.
   const age = (a: number, b: number) => all.get(a)!.startedAt - all.get(b)!.startedAt || a - b
   return [...all.keys()].filter(isBelow).sort(age)
 }
 
-/** Undefined when it has ended meanwhile. */
+/** Undefined if it has ended meanwhile. */
 function readFacts(pid: string): ProcessFacts | undefined {
   try {
-    // After the name in brackets, which may hold anything: state, parent, and as the twentieth the start.
+    // After the name in brackets, which may contain anything: state, parent, and as the twentieth the start.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ')
@@ -39,7 +39,7 @@ function readFacts(pid: string): ProcessFacts | undefined {
   }
 }
 
-/** Waits until none of them is alive; false when that takes minutes. */
+/** Waits until none of them is alive; false if that takes minutes. */
 export async function gone(pids: readonly number[]): Promise<boolean> {
   for (let tries = 0; tries < 4800; tries += 1) {
     if (!pids.some(isAlive)) return true
@@ -50,7 +50,7 @@ export async function gone(pids: readonly number[]): Promise<boolean> {
 
 function isAlive(pid: number): boolean {
   try {
-    // A process that is only left for its parent to notice is dead.
+    // A zombie waiting for its parent is dead.
     return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   } catch {
     return false

@@ -1,4 +1,4 @@
-// Runs every attack in a sandbox of its own and prints the reports as JSON: for another user than that of the tests.
+// Runs every attack in its own sandbox and prints the reports as JSON, for a user other than the test user.
 import type { CaseReport } from '../../src/sandbox/case.ts'
 import { paperLimits } from '../../src/sandbox/limits.ts'
 import { SandboxPool } from '../../src/sandbox/pool.ts'
@@ -9,7 +9,7 @@ export function openPool(): SandboxPool {
 }
 
 export function runAttack(pool: SandboxPool, attack: Attack): Promise<CaseReport> {
-  // Only what is about time may meet a limit of time.
+  // Only attacks about time may reach a time limit.
   const limits = attack.end === 'time' || attack.end === 'wall' ? paperLimits : patientLimits
   return pool.job(undefined, async (job) => {
     const sandbox = await job.open({ writableTmp: attack.tmp === 'writable' })

@@ -1,4 +1,4 @@
-// Starts a program that sleeps, says so, and waits for its end: to be killed while it runs.
+// Starts a sleeping program, says so, and waits for its end; meant to be killed meanwhile.
 import { findSandboxHost } from '../../src/sandbox/host.ts'
 import { paperLimits } from '../../src/sandbox/limits.ts'
 import { Sandbox } from '../../src/sandbox/sandbox.ts'

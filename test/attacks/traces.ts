@@ -1,9 +1,13 @@
-// What programs could leave for others. `enumeration` tries every kind of change on everything that a program can reach,
-// and prints what went through; `leave` and `look` are two programs that try to pass a secret all the same.
+// Ways in which programs could leave something for others. `enumeration` tries every kind of change on
+// everything a program can reach and prints what succeeded; `leave` and `look` are two programs that try to
+// pass a secret anyway.
 import { paperLimits } from '../../src/sandbox/limits.ts'
 import { SandboxPool } from '../../src/sandbox/pool.ts'
 
-/** Python: `paths()` gives everything that has a name in the sandbox, and `changes(path, n)` all ways to leave a number there. */
+/**
+ * Python: `paths()` returns everything with a name in the sandbox, and `changes(path, n)` all ways to leave
+ * a number there.
+ */
 const reach = `
 import ctypes, errno, fcntl, mmap, os, resource, signal, socket, struct, sys, threading
 libc = ctypes.CDLL(None, use_errno=True)
@@ -137,7 +141,7 @@ def done(act):
         return False
 `
 
-/** Prints every change that went through, over all that can be reached; and how much that was. */
+/** Prints every change that succeeded over everything reachable, and how much that was. */
 export const enumeration = `${reach}
 through, tried, names = set(), 0, 0
 for path in paths():
@@ -156,7 +160,7 @@ for name, act in states(7):
 print(names > 1000, tried > 1000, sorted(through))
 `
 
-/** Leaves its input, a byte, in as many ways as there are: some of them on a random choice of files. */
+/** Leaves its input, one byte, in every possible way: some of them on a random choice of files. */
 const leave = `${reach}
 import random
 secret = int(input())
@@ -185,7 +189,7 @@ if secret % 5 == 0:
         threading.Thread(target=int).start()
 `
 
-/** Prints all that it can see of its sandbox: the same in every process, if nobody can leave anything. */
+/** Prints everything it can see of its sandbox: the same in every process, if nothing can be left behind. */
 const look = `${reach}
 import json
 def see(act):
@@ -225,14 +229,14 @@ print(json.dumps([seen, own, before, made, os.getpid(), os.getppid(), os.getpgid
 export interface TraceReport {
   readonly enumerated: string
   readonly enumeratedWritable: string
-  /** All that second programs of pairs have seen, without and with a thread; one text of each if nothing got across. */
+  /** What the second programs saw, without and with a thread; one text each if nothing was passed. */
   readonly seen: readonly string[]
   readonly seenWithThread: readonly string[]
   /** How many pairs shared a sandbox. */
   readonly shared: number
 }
 
-/** Runs the enumeration, and so many pairs of programs of which the first leaves and the second looks. */
+/** Runs the enumeration, and pairs of programs of which the first leaves and the second looks. */
 export async function traceReport(pairs: number): Promise<TraceReport> {
   const pool = new SandboxPool({ concurrency: 1, idleSeconds: 600, infrastructureSeconds: 600 })
   const limits = { ...paperLimits, cpuSeconds: 60, wallSeconds: 120, memoryBytes: 2 ** 30 }
@@ -251,7 +255,7 @@ export async function traceReport(pairs: number): Promise<TraceReport> {
       const secret = Math.floor(Math.random() * 200)
       const first = await run(leave, String(secret))
       if (first.text !== '') throw new Error(`The first program of a pair failed: ${first.text}`)
-      // A thread would show how many there were before, but costs the sandbox.
+      // A thread would reveal how many there were before, but costs the sandbox.
       const withThread = pair % 10 === 0 ? 1 : 0
       const second = await run(look, String(withThread))
       seen[withThread].add(second.text)

@@ -20,7 +20,10 @@ writeFileSync(
   }).join(''),
 )
 
-/** Small trainings of a few updates, and two places at which each is killed: among evaluations, files and optimizer steps. */
+/**
+ * Small trainings of a few updates, each with two places to kill it: among evaluations, files and optimizer
+ * steps.
+ */
 const systems = {
   gptswarm: ['iterations=5:batch=2', 'after:evaluation:3', 'after:events:2'],
   'g-designer': ['iterations=4:batch=2', 'after:call:9', 'before:events:2'],
@@ -38,7 +41,7 @@ const training = (system: System, name: string) => [
 ]
 
 const done = new Map<System, Promise<unknown>>()
-/** A whole training, once for all tests. */
+/** A complete training, done once for all tests. */
 async function trained(system: System): Promise<void> {
   const whole = done.get(system) ?? magic(...training(system, system))
   done.set(system, whole)
@@ -52,7 +55,7 @@ beforeAll(async () => {
 })
 
 test.each(Object.keys(systems) as System[])(
-  '%s: killed twice, it is resumed to the same weights',
+  '%s: killed twice, it resumes to the same weights',
   async (system) => {
     await trained(system)
     const [, first, second] = systems[system]
@@ -70,7 +73,7 @@ test.each(Object.keys(systems) as System[])(
 )
 
 describe.each(['gptswarm', 'r-gfm'] as const)('%s', (system) => {
-  test('what it has learned is evaluated, asked, shown and exported in the policy’s place', async () => {
+  test('what it learned is evaluated, asked, shown and exported like a policy', async () => {
     const evaluated = await magic(
       ...[
         'eval',
@@ -100,7 +103,7 @@ describe.each(['gptswarm', 'r-gfm'] as const)('%s', (system) => {
   })
 })
 
-test('beside others it is named with the run that has trained it, and refused without', async () => {
+test('beside others it is named with its training run, and refused without one', async () => {
   const refused = await magic(
     'eval',
     'r-gfm',
@@ -133,7 +136,7 @@ test('beside others it is named with the run that has trained it, and refused wi
   expect(trial.stderr).toContain(`The trial in ${join(runs, 'gptswarm')} only has the importance of 0 roles`)
 })
 
-test('settings of policies mean nothing to it, and a cap ends it', async () => {
+test('policy settings are refused, and a cap ends it', async () => {
   const wrong = await magic(...training('gptswarm', 'wrong'), '--updates', '3')
   expect(wrong.code).toBe(2)
   expect(wrong.stderr).toContain('Only policies have updates')
@@ -150,7 +153,7 @@ describe('a pool of models', () => {
   const router = ['--organisation', 'mas-router:costRate=0:epochs=1:batch=4:hidden=8:maxAgents=2']
   const pool = ['--models', 'simulated/1,simulated/2']
 
-  test('is chosen from, kept with the run, and found again', async () => {
+  test('is chosen from, stored with the run, and restored', async () => {
     const words = ['--encoder', 'lexical', '--name', 'pool', '--runs-dir', runs]
     const { code, stderr } = await magic('train', questions, ...router, ...pool, ...words)
     expect(code, stderr).toBe(0)
@@ -166,7 +169,7 @@ describe('a pool of models', () => {
     expect(asked.code, asked.stderr).toBe(0)
   })
 
-  test('each call is priced as its own model', async () => {
+  test('prices each call by its own model', async () => {
     await using server = await openServer()
     const rate = { currency: 'EUR', asOf: '2026-11', cachedInput: 1, output: 1 }
     const at = (preset: string) => ({ preset, model: 'simulated', baseURL: server.url })
@@ -205,7 +208,7 @@ describe('a pool of models', () => {
     expect(cost.expected.amount).toBeGreaterThan(10 * cheapest)
   })
 
-  test('is refused where nobody chooses from it, or costs count and one has no price', async () => {
+  test('is refused if the organisation uses one model, or costs matter and one has no price', async () => {
     const words = [questions, '--encoder', 'lexical', '--runs-dir', runs, ...pool]
     const nobody = await magic('train', ...words, '--organisation', 'gptswarm')
     expect(nobody.stderr).toContain('gptswarm uses one model for all agents')
@@ -240,7 +243,7 @@ test('a dry run estimates every system', async () => {
   expect(existsSync(join(runs, 'dry'))).toBe(false)
 })
 
-/** The simulated model, which knows the questions, behind an address. */
+/** The simulated model, which knows the questions, behind a URL. */
 async function openServer(): Promise<AsyncDisposable & { readonly url: string }> {
   const lines = readLines(questions) as { id: string; question: string; answer: string }[]
   const tasks = lines.map(({ answer, ...task }) => ({ task: { ...task, metadata: {} }, answer }))

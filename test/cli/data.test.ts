@@ -44,7 +44,7 @@ async function data(...words: string[]): Promise<{ stdout: string; stderr: strin
 }
 
 describe('magic data', () => {
-  test('lists all eight, also for scripts', async () => {
+  test('lists all eight, also as JSON', async () => {
     vi.stubEnv('MAGIC_DATA_DIR', temporary())
     const { stdout, code } = await data('list')
     expect(code).toBe(0)
@@ -62,7 +62,7 @@ describe('magic data', () => {
     })
   })
 
-  test('keeps its files where the conventions say', async () => {
+  test('keeps its files in the conventional places', async () => {
     const home = temporary()
     vi.stubEnv('MAGIC_DATA_DIR', '')
     vi.stubEnv('XDG_DATA_HOME', home)
@@ -77,7 +77,7 @@ describe('magic data', () => {
     [['show', 'gsm8k', '--split', 'dev'], "no split 'dev'; it has train, test"],
     [['show', 'gsm8k', '--split', 'test'], 'test.jsonl: there is no such file'],
     [['show', 'gsm8k', '--limit', 'x'], '--limit'],
-  ])('%j ends with 2 and says why', async (words, reason) => {
+  ])('%j exits with 2 and says why', async (words, reason) => {
     vi.stubEnv('MAGIC_DATA_DIR', temporary())
     const { stderr, code } = await data(...words)
     expect(stderr).toContain(reason)
@@ -85,7 +85,7 @@ describe('magic data', () => {
     expect(code).toBe(2)
   })
 
-  test('tells how to get what is not here', async () => {
+  test('says how to get missing data', async () => {
     vi.stubEnv('MAGIC_DATA_DIR', temporary())
     const { stdout } = await data('show', 'humaneval')
     expect(stdout).toContain('magic data pull humaneval')
@@ -124,7 +124,7 @@ describeShared('magic data with the real files', () => {
     expect(readdirSync(root)).toEqual([])
   })
 
-  test('solutions come along with LiveCodeBench’s sample, and stay with the scorer', async () => {
+  test('solutions are imported with LiveCodeBench’s sample and stay with the scorer', async () => {
     const root = temporary()
     vi.stubEnv('MAGIC_DATA_DIR', root)
     const beside = async () => {
@@ -167,7 +167,7 @@ describeShared('magic data with the real files', () => {
       (await data(...words)).stdout,
       (await data(...words, '--json')).stdout,
     ].join('\n')
-    // Imports, signatures and other short lines stand in the problems as well.
+    // Imports, signatures and other short lines occur in the problems as well.
     const telling = Object.values<{ correct: string; wrong: string }>(given)
       .flatMap(({ correct, wrong }) => [...correct.split('\n'), ...wrong.split('\n')])
       .map((line) => line.trim())
@@ -179,7 +179,7 @@ describeShared('magic data with the real files', () => {
     }
   })
 
-  test('solutions of another form are refused with file and field', async () => {
+  test('solutions in another form are refused with file and field', async () => {
     const root = temporary()
     const path = join(temporary(), 'solutions.json')
     writeFileSync(path, '{"smp001_a": {"correct": ["print(1)"]}}')
@@ -190,7 +190,7 @@ describeShared('magic data with the real files', () => {
     expect(readdirSync(root)).toEqual([])
   })
 
-  test('pulls from a mirror with the licence shown; a server that fails ends with 1', async () => {
+  test('pulls from a mirror and shows the licence; a failing server exits with 1', async () => {
     const root = temporary()
     vi.stubEnv('XDG_CACHE_HOME', temporary())
     const { repository, revision } = humaneval.source
@@ -212,7 +212,7 @@ describeShared('magic data with the real files', () => {
       expect(failed.code).toBe(1)
       expect(failed.stderr).toMatch(/train\.jsonl: status 404/)
       expect(failed.stderr).not.toContain('    at ')
-      // Interrupted in the pause before the second attempt, or just before it.
+      // Interrupted during the pause before the second attempt, or just before it.
       server.misdeeds.push({ status: 503 })
       const before = server.requests.length
       const whenAsked = async () => {

@@ -27,7 +27,7 @@ afterAll(() => rmSync(runs, { recursive: true, force: true }))
 
 const seconds = 600_000
 
-/** The same run under another name, with other facts in its record. */
+/** The same run under another name, with a changed record. */
 function copyOfSmall(name: string, facts: object): void {
   cpSync(join(runs, 'small'), join(runs, name), { recursive: true })
   const record = join(runs, name, 'run.json')
@@ -52,7 +52,7 @@ describe('magic eval', { timeout: seconds }, () => {
     expect(records.trim().split('\n')).toHaveLength(10)
   })
 
-  test('restricts the trained policy, and tells all of it as data', async () => {
+  test('restricts the trained policy, and prints everything as JSON', async () => {
     const { code, stdout } = await magic(
       ...['eval', 'small', '--organisation', 'atomic-at-use', 'group-at-use', '--limit', '4', '--json'],
     )
@@ -66,7 +66,7 @@ describe('magic eval', { timeout: seconds }, () => {
     expect(evaluations[1].calls).toBeGreaterThan(evaluations[0].calls)
   })
 
-  test('ends with 4 below the threshold, and only then', async () => {
+  test('exits with 4 below the threshold, and only then', async () => {
     const words = ['eval', 'small', '--organisation', 'direct', '--limit', '3', '--threshold']
     const above = await magic(...words, '0')
     expect(above.code).toBe(0)
@@ -75,7 +75,7 @@ describe('magic eval', { timeout: seconds }, () => {
     expect(impossible.stderr).toMatch(/Below the threshold: direct scored \d+\.\d %, required is 100\.0 %/)
   })
 
-  test('stops at a cap with 3, and goes on when it is asked again', async () => {
+  test('stops at a cap with 3, and continues when run again', async () => {
     const words = ['eval', 'small', '--organisation', 'chain,direct', '--concurrency', '1', '--json']
     const capped = await magic(...words, '--max-calls', '8')
     expect(capped.code).toBe(3)
@@ -93,7 +93,7 @@ describe('magic eval', { timeout: seconds }, () => {
     expect([code, stdout]).toEqual([3, ''])
   })
 
-  test('keeps what was done when it is interrupted', async () => {
+  test('keeps finished questions when interrupted', async () => {
     const model = { kind: 'simulated', seed: 0, latencyMs: 300, faults: {} }
     copyOfSmall('slow', { source: { tasks, model } })
     const words = ['eval', 'slow', '--organisation', 'parallel', '--concurrency', '4', '--display', 'json']
@@ -102,7 +102,7 @@ describe('magic eval', { timeout: seconds }, () => {
     expect(stderr).toMatch(/Interrupted after \d of 10 questions of parallel\. Repeat the command/)
   })
 
-  test('has yardsticks: a searched graph, graphs of other questions, the most probable ones', async () => {
+  test('evaluates baselines: a searched graph, shuffled graphs, the most probable ones', async () => {
     const before = await magic('show', 'small')
     expect(before.stdout.replace(/\s+/g, ' ')).toContain(
       'Was training worth it? Find out with `magic eval small --organisation trained,searched`.',
@@ -131,7 +131,7 @@ describe('magic eval', { timeout: seconds }, () => {
     expect(worth).toMatchObject({ questions: 10, tokens: { searched: searched.tokens.total } })
   })
 
-  test('a search stops at a cap, is killed, and goes on where it was', async () => {
+  test('a search stops at a cap, is killed, and continues where it was', async () => {
     const model = { kind: 'simulated', seed: 0, latencyMs: 50, faults: {} }
     copyOfSmall('sought', { source: { tasks, model } })
     const asked = ['--organisation', 'searched,direct', '--limit', '2', '--seed', '9', '--json']
@@ -151,7 +151,7 @@ describe('magic eval', { timeout: seconds }, () => {
     expect(searched.search.score).toBe(undisturbed.score)
   })
 
-  test('takes a graph from a file, for every question', async () => {
+  test('runs one graph from a file on every question', async () => {
     const file = join(runs, 'pair.json')
     const units = [
       { role: 'table_interpreter', realization: 'atomic', predecessors: [] },
@@ -187,7 +187,7 @@ describe('magic eval', { timeout: seconds }, () => {
     [['eval', 'small', '--split', 'dev'], "no split 'dev'; it has train, test"],
     [['eval', 'small', '--update', '1'], 'no checkpoint of update 1. There are 0, 2, 3'],
     [['eval', 'small', '--threshold', '2'], 'from 0 to 1'],
-  ])('%j ends with 2 and says why', async (words, reason) => {
+  ])('%j exits with 2 and says why', async (words, reason) => {
     const { code, stderr } = await magic(...words)
     expect(stderr).toContain(reason)
     expect(code).toBe(2)
@@ -195,7 +195,7 @@ describe('magic eval', { timeout: seconds }, () => {
 })
 
 describe('magic ask', { timeout: seconds }, () => {
-  test('shows how the graph comes about, and prints nothing but the answer to standard output', async () => {
+  test('shows how the graph is built, and prints only the answer to standard output', async () => {
     const { code, stdout, stderr } = await magic('ask', 'small', 'What is 17 times 23?')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^-?[0-9.,]+\n$/)
@@ -205,7 +205,7 @@ describe('magic ask', { timeout: seconds }, () => {
     expect(stderr).not.toContain('\u001b')
   })
 
-  test('takes options, and a letter for an answer; the same again with the same seed', async () => {
+  test('accepts options and answers with a letter, reproducibly for a seed', async () => {
     const words = ['ask', 'small', 'Which is prime?', '--options', 'A) 21', 'B) 23', '--seed', '5', '--json']
     const [one, same] = (await Promise.all([magic(...words), magic(...words)])).map(({ stdout }) =>
       JSON.parse(stdout),
@@ -222,7 +222,7 @@ describe('magic ask', { timeout: seconds }, () => {
     expect([same.key, same.answer]).toEqual([one.key, one.answer])
   })
 
-  test('knows a question of its tasks again, with all that belongs to it', async () => {
+  test('recognises a question of its tasks and uses its data', async () => {
     const { set } = await openTasks(tasks)
     const known = set.splits['test']!.tasks.find(({ options }) => options !== undefined)!
     const { stdout } = await magic('ask', 'small', known.question, '--json')
@@ -232,7 +232,7 @@ describe('magic ask', { timeout: seconds }, () => {
     })
   })
 
-  test('needs nothing but the run folder: its question file may be gone', async () => {
+  test('needs only the run folder: the question file may be gone', async () => {
     const file = join(runs, 'questions.jsonl')
     const questions = [1, 2, 3, 4].map((n) => ({
       id: `q${n}`,
@@ -258,7 +258,7 @@ describe('magic ask', { timeout: seconds }, () => {
     })
   })
 
-  test('asks a run that was begun from code', async () => {
+  test('asks a run started from code', async () => {
     copyOfSmall('from-code', { source: undefined })
     expect(await magic('ask', 'from-code', 'What is 2 plus 2?')).toMatchObject({ code: 0 })
     const model = { provider: 'elsewhere', model: 'm', options: {} }
@@ -274,7 +274,7 @@ describe('magic ask', { timeout: seconds }, () => {
     [['ask', 'small', 'x', '--task', 'task.json'], '--task gives the whole task'],
     [['ask', 'small', 'x', '--options', 'A) alone'], 'A question has 2 to 26 options, not 1'],
     [['ask', 'nowhere/none', 'x'], 'nowhere/none'],
-  ])('%j ends with 2 and says why', async (words, reason) => {
+  ])('%j exits with 2 and says why', async (words, reason) => {
     const { code, stderr } = await magic(...words)
     expect(stderr).toContain(reason)
     expect(code).toBe(2)
@@ -282,7 +282,7 @@ describe('magic ask', { timeout: seconds }, () => {
 })
 
 describe('magic show', { timeout: seconds }, () => {
-  test('tells what a run is, how it learned and what it scored', async () => {
+  test('shows a run’s settings, learning and scores', async () => {
     const { code, stdout } = await magic('show', 'small')
     expect(code).toBe(0)
     for (const part of [
@@ -304,14 +304,14 @@ describe('magic show', { timeout: seconds }, () => {
     expect(stdout).not.toContain('\u001b')
   })
 
-  test('a finished run that is resumed is still simulated', async () => {
+  test('a resumed finished run is still simulated', async () => {
     const { code, stdout } = await magic('resume', 'small')
     expect(code).toBe(0)
     expect(stdout).toContain('simulated; measured on training questions')
     expect(stdout).toContain('no question came up twice')
   })
 
-  test('tells the same as data', async () => {
+  test('prints the same as JSON', async () => {
     const shown = JSON.parse((await magic('show', 'small', '--json')).stdout)
     expect(shown).toMatchObject({ done: 3, finished: true, run: { name: 'small', format: 'magic-run-1' } })
     expect(shown.updates).toHaveLength(3)
@@ -323,7 +323,7 @@ describe('magic show', { timeout: seconds }, () => {
     expect(direct.length).toBeGreaterThan(1)
   })
 
-  test('shows what happened with one question', async () => {
+  test('shows the details of one question', async () => {
     const records = readFileSync(join(runs, 'small/evaluations/test-trained/records.jsonl'), 'utf8')
     const { task, question, expected } = JSON.parse(records.split('\n')[0]!)
     const { code, stdout } = await magic('show', 'small', '--question', task, '--organisation', 'trained')
@@ -338,7 +338,7 @@ describe('magic show', { timeout: seconds }, () => {
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining("no question 'none'")])
   })
 
-  test('shows a run in the middle of its work, also with half a line at its end', async () => {
+  test('shows a running training, even with a torn last line', async () => {
     copyOfSmall('half', { updates: 9 })
     for (const file of ['events.jsonl', 'trajectories.jsonl'])
       writeFileSync(join(runs, 'half', file), '{"type":"upd', { flag: 'a' })
@@ -347,7 +347,7 @@ describe('magic show', { timeout: seconds }, () => {
     expect(stdout).toMatch(/3 of 9 updates, the last .* ago; if it is not running: `magic resume half`/)
   })
 
-  test('lists the runs there are, and one that is damaged among them', async () => {
+  test('lists the runs, including a damaged one', async () => {
     cpSync(join(runs, 'small'), join(runs, 'torn'), { recursive: true })
     writeFileSync(join(runs, 'torn', 'run.json'), '{')
     const { code, stdout } = await magic('show')
@@ -394,7 +394,7 @@ describe('magic compare', { timeout: seconds }, () => {
     expect(stderr).toContain("There is no evaluation of 'traned'. Evaluated: ")
   })
 
-  test('pairs what one run keeps, question by question', async () => {
+  test('pairs the evaluations of one run, question by question', async () => {
     const { code, stdout } = await magic('compare', 'small', '--base', 'direct')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^▸ direct /m)
@@ -403,7 +403,7 @@ describe('magic compare', { timeout: seconds }, () => {
     expect(stdout).toContain('simulated')
   })
 
-  test('says what differs between runs, also as data', async () => {
+  test('shows differences between runs, also as JSON', async () => {
     copyOfSmall('later', { updates: 9 })
     const { stdout } = await magic('compare', 'small', 'later', '--json')
     const compared = JSON.parse(stdout)
@@ -413,7 +413,7 @@ describe('magic compare', { timeout: seconds }, () => {
     expect(twin.against).toMatchObject({ difference: 0, wins: 0, losses: 0, ties: 10, tokenRatio: 1 })
   })
 
-  test('refuses other questions, and what has no evaluation', async () => {
+  test('refuses runs with other questions or without an evaluation', async () => {
     cpSync(join(runs, 'small'), join(runs, 'other'), { recursive: true })
     const header = join(runs, 'other/evaluations/test-direct/evaluation.json')
     const about = JSON.parse(readFileSync(header, 'utf8'))
@@ -429,7 +429,7 @@ describe('magic compare', { timeout: seconds }, () => {
   })
 })
 
-/** Runs the command and sends it a signal when it has said something. */
+/** Runs the command and sends it a signal once it has printed something. */
 function interrupted(
   words: readonly string[],
   word: string,

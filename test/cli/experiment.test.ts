@@ -20,7 +20,7 @@ const small = ['--tasks', 'sums.jsonl', '--encoder', 'lexical', ...sizes]
 const magic = (...words: string[]) => magicIn(folder, ...words)
 const read = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8')
 
-/** Kills the command as soon as it tells of this. */
+/** Kills the command as soon as it prints this. */
 async function killedAt(word: string, ...words: string[]): Promise<void> {
   const script = fileURLToPath(new URL('../../bin/magic.js', import.meta.url))
   const child = spawn(process.execPath, [script, ...words, '--display', 'json'], {
@@ -37,7 +37,7 @@ async function killedAt(word: string, ...words: string[]): Promise<void> {
   expect(signal, told).toBe('SIGKILL')
 }
 
-test('an experiment that is killed while it trains and while it evaluates ends with the same report', async () => {
+test('an experiment killed while training and while evaluating ends with the same report', async () => {
   const words = ['experiment', 'q2', ...small]
   expect(await magic(...words, '--out', 'whole')).toMatchObject({ code: 0 })
   const slow = [...words, '--out', 'killed', '--simulated-latency', '30']
@@ -59,12 +59,12 @@ test('an experiment that is killed while it trains and while it evaluates ends w
     expect(read('killed', file), file).toBe(read('whole', file))
 })
 
-test('a plan is told before anything is made', async () => {
+test('prints a plan before starting', async () => {
   const { code, stdout, stderr } = await magic('experiment', 'q2', ...small, '--dry-run', '--json')
   expect({ code, stderr }).toMatchObject({ code: 0 })
   const { steps, total } = JSON.parse(stdout)
   expect(steps).toHaveLength(9)
-  // Untrained, but used all the same.
+  // Untrained, but still used.
   const untrained = steps.find(({ label }: { label: string }) => label.includes('initialisation-only'))
   expect(untrained).toMatchObject({ updates: 0, executions: 3 })
   expect(untrained.calls).toBeGreaterThan(0)

@@ -13,7 +13,7 @@ test('shows the probabilities behind each choice, draws the graph and writes it 
   expect(stdout).not.toContain('\u001b')
 })
 
-test('gives the same graph for the same seed and question, and the whole story as JSON', async () => {
+test('gives the same graph for the same seed and question, and every detail as JSON', async () => {
   const ask = async (seed: string) =>
     JSON.parse((await magic('graph', '--json', '--seed', seed, 'Is the sky blue?')).stdout)
   const [first, again, other] = [await ask('7'), await ask('7'), await ask('8')]
@@ -27,7 +27,7 @@ test('gives the same graph for the same seed and question, and the whole story a
   }
 })
 
-test('keeps to a restriction, a profile and the limits', async () => {
+test('obeys a restriction, a profile and the limits', async () => {
   const { stdout } = await magic(
     ...[
       'graph',
@@ -65,7 +65,7 @@ test.each([
   expect(code).toBe(2)
 })
 
-test('explains itself', async () => {
+test('prints help', async () => {
   const { code, stdout } = await magic('graph', '--help')
   expect(code).toBe(0)
   expect(stdout).toContain('Examples:')

@@ -20,13 +20,13 @@ const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.
 const folder = mkdtempSync(join(tmpdir(), 'magic-schemas-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('docs/schemas/ is what the schemas say', () => {
+test('docs/schemas/ is up to date', () => {
   for (const { file, text } of schemaFiles())
     expect(readFileSync(file, 'utf8'), 'run `npm run docs:schemas`').toBe(text)
   expect(readdirSync(at('docs/schemas')).length).toBe(Object.keys(outputSchemas).length)
 })
 
-/** The names of all commands that take `--json`, such as `data-list`. */
+/** The names of all commands with `--json`, such as `data-list`. */
 function jsonCommands(commands: readonly Command[], before = ''): string[] {
   return commands.flatMap((command) => {
     const name = `${before}${command.name()}`
@@ -35,17 +35,17 @@ function jsonCommands(commands: readonly Command[], before = ''): string[] {
   })
 }
 
-test('every command that takes --json has a schema', async () => {
+test('every command with --json has a schema', async () => {
   const names = jsonCommands(await allCommands())
   expect(names.length).toBeGreaterThan(25)
   expect(names.filter((name) => outputSchemas[name] === undefined)).toEqual([])
 })
 
-/** Schemas that what was printed fits. */
+/** The schemas that printed output was checked against. */
 const shown = new Set<string>()
 
 test(
-  'what every command prints with --json fits its schema, as JSON Schema too',
+  'the --json output of every command fits its schema, also as JSON Schema',
   async () => {
     const questions = Array.from({ length: 8 }, (_, n) =>
       JSON.stringify({ id: `q${n}`, question: `What is ${n} plus 1?`, answer: String(n + 1) }),
@@ -91,8 +91,8 @@ test(
   60 * 60_000,
 )
 
-describeShared('data of the benchmarks', () => {
-  test('what `magic data` prints fits, too', async () => {
+describeShared('benchmark data', () => {
+  test('the output of `magic data` fits', async () => {
     const words = ['--data-dir', join(folder, 'data')]
     await expectPrinted('data-import', [
       'data',
@@ -114,7 +114,7 @@ describeShared('data of the benchmarks', () => {
   })
 })
 
-test('what the commands for a PostgreSQL print fits, too', async () => {
+test('the output of the PostgreSQL commands fits', async () => {
   const postgres = await Postgres.start()
   try {
     const env = { MAGIC_LEDGER: await postgres.database() }
@@ -127,7 +127,7 @@ test('what the commands for a PostgreSQL print fits, too', async () => {
   }
 })
 
-test('no schema is left untried', () => {
+test('every schema is tested', () => {
   expect([...shown].sort()).toEqual(Object.keys(outputSchemas).sort())
 })
 
@@ -154,7 +154,7 @@ function expectFits(schema: string, output: unknown): void {
   shown.add(schema)
 }
 
-/** What a server prints when it begins to listen. */
+/** What a server prints when it starts listening. */
 async function firstLine(words: readonly string[]): Promise<unknown> {
   const server = spawn(process.execPath, [at('bin/magic.js'), ...words], {
     cwd: folder,

@@ -24,7 +24,7 @@ const graph = file('graph.json', {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('magic run on the simulated model', () => {
-  test('shows the nodes and prints nothing but the answer to standard output', async () => {
+  test('shows the nodes and prints only the answer to standard output', async () => {
     const { code, stdout, stderr } = await magic(
       'run',
       '--graph',
@@ -43,7 +43,7 @@ describe('magic run on the simulated model', () => {
     expect(stderr).not.toContain('\u001b')
   })
 
-  test('gives the whole trace as JSON, and the same answer again', async () => {
+  test('prints the whole trace as JSON, and the same answer again', async () => {
     const words = ['run', '--graph', graph, '--task', task, '--profile', 'gsm8k', '--json']
     const [first, again] = [await magic(...words), await magic(...words)].map(({ stdout }) =>
       JSON.parse(stdout),
@@ -64,7 +64,7 @@ describe('magic run on the simulated model', () => {
     expect(JSON.parse(stdout).nodes).toHaveLength(1)
   })
 
-  test('a recorded run is repeated without the model', async () => {
+  test('replays a recorded run without the model', async () => {
     const recording = join(folder, 'calls.jsonl')
     const words = ['run', '--graph', graph, '--task', task, '--profile', 'gsm8k']
     const recorded = await magic(...words, '--record', recording)
@@ -77,7 +77,7 @@ describe('magic run on the simulated model', () => {
   })
 })
 
-describe('magic run prints what a model says', () => {
+describe('magic run prints model output', () => {
   let server: FaultServer
   const canary = 'sk-canary-5e1d77aa02'
   beforeAll(async () => {
@@ -92,12 +92,12 @@ describe('magic run prints what a model says', () => {
     return magicWith({ OPENAI_API_KEY: canary }, ...words, ...more)
   }
 
-  test('empty lines and tabs of a program stay', async () => {
+  test('empty lines and tabs of a program are kept', async () => {
     const program = 'import math\n\n\ndef f(x):\n\treturn 2 * x\n'
     expect((await answered(program, '--contract', 'code')).stdout).toBe(`${program}\n`)
   })
 
-  test('what could drive a terminal does not', async () => {
+  test('control sequences are escaped', async () => {
     for (const more of [[], ['--json']]) {
       const { stdout, stderr } = await answered('a\u001b]0;x\u0007b\u009bc\u202ed', ...more)
       expect(stdout).toContain('u009b')
@@ -107,7 +107,7 @@ describe('magic run prints what a model says', () => {
     }
   })
 
-  test('a key that the server repeats in its answer goes nowhere', async () => {
+  test('a key echoed by the server is redacted', async () => {
     const recording = join(folder, 'echo.jsonl')
     for (const more of [[], ['--json'], ['--record', recording]]) {
       const { stdout, stderr } = await answered(`your key is ${canary}`, ...more)
@@ -117,7 +117,7 @@ describe('magic run prints what a model says', () => {
     expect(readFileSync(recording, 'utf8')).not.toContain(canary)
   })
 
-  test('missing token counts are told of', async () => {
+  test('missing token counts are reported', async () => {
     server.script('no_usage')
     const words = ['run', '--task', task, '--model', 'openai', '--model-name', 'm', '--base-url', server.url]
     const { stderr } = await magicWith({ OPENAI_API_KEY: canary }, ...words)
@@ -125,7 +125,7 @@ describe('magic run prints what a model says', () => {
   })
 })
 
-describe('magic run says what is wrong with its input', () => {
+describe('magic run reports invalid input', () => {
   test.each([
     ['no task', ['run'], '--task'],
     ['a missing file', ['run', '--task', 'none.json'], 'no such file'],
@@ -188,7 +188,7 @@ describe('magic run says what is wrong with its input', () => {
   })
 })
 
-test('magic run refuses an edge that the library does not allow', async () => {
+test('magic run refuses an edge the library does not allow', async () => {
   const executor = (id: string) => ({
     id,
     responsibility: 'It writes.',
@@ -211,7 +211,7 @@ test('magic run refuses an edge that the library does not allow', async () => {
   expect(code).toBe(2)
 })
 
-describe('magic run against a server that refuses', () => {
+describe('magic run with a refusing server', () => {
   let server: FaultServer
   const canary = 'sk-canary-7f3a9c21d4'
   beforeAll(async () => {
@@ -220,7 +220,7 @@ describe('magic run against a server that refuses', () => {
   })
   afterAll(() => server.close())
 
-  test('stops with its own exit code, and the key is nowhere', async () => {
+  test('stops with its own exit code, and never shows the key', async () => {
     const recording = join(folder, 'refused.jsonl')
     const words = [
       'run',
@@ -244,7 +244,7 @@ describe('magic run against a server that refuses', () => {
   })
 })
 
-test('magic doctor names what is here and what to do about the rest', async () => {
+test('magic doctor lists what is available and how to get the rest', async () => {
   const { code, stdout } = await magicWith(
     { DEEPSEEK_API_KEY: '' },
     'doctor',

@@ -32,7 +32,7 @@ afterEach(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** The command in a process of its own, once it listens. */
+/** The command in its own process, once it listens. */
 async function start(words: readonly string[], run = 'first') {
   const options = ['serve', run, '--runs-dir', runs, '--port', '0', '--json']
   const child = spawn(process.execPath, [script, ...options, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -52,7 +52,7 @@ async function start(words: readonly string[], run = 'first') {
 const ask = (url: string, more: object = {}, headers?: Record<string, string>) =>
   post(url, asking('What is 6 times 7?', { model: 'first', ...more }), headers)
 
-test('answers as `magic ask` does, and SIGTERM ends it after what runs', async () => {
+test('answers like `magic ask`, and SIGTERM ends it after running requests', async () => {
   const { child, models, url, log } = await start(['--simulated-latency', '0'])
   expect(models).toEqual([{ id: 'first', update: 1, simulated: true }])
   const body = (await (await ask(url)).json()) as {
@@ -79,7 +79,7 @@ async function said(log: () => string, text: string): Promise<void> {
   while (!log().includes(text)) await sleep(10)
 }
 
-/** A streamed answer of which the first progress has come: its calls are being made. */
+/** A streamed answer whose first progress has arrived, so its calls are in flight. */
 async function underWay(url: string) {
   const response = await ask(url, { stream: true })
   const chunks = response.body!.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]()
@@ -89,7 +89,7 @@ async function underWay(url: string) {
     if (done) throw new Error(text)
     text += value
   }
-  /** All of the stream, once it has ended. */
+  /** The whole stream, once it has ended. */
   const rest = async () => {
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) text += next.value
     return text
@@ -97,7 +97,7 @@ async function underWay(url: string) {
   return { rest }
 }
 
-test('the first SIGTERM finishes what runs and takes nothing new', async () => {
+test('the first SIGTERM finishes running requests and accepts no new ones', async () => {
   const { child, url, log } = await start(['--simulated-latency', '500', '--grace', '600'])
   const { rest } = await underWay(url)
   const exited = once(child, 'exit')
@@ -131,7 +131,7 @@ test('the second SIGTERM ends it at once', async () => {
   expect(log()).not.toContain('"event":"stopped"')
 })
 
-test('the day’s cap holds after a kill in the middle', async () => {
+test('the daily cap holds after a kill', async () => {
   const cap = 60_000
   const flags = ['--max-day-tokens', String(cap)]
   let used = 0
@@ -163,7 +163,7 @@ test('the day’s cap holds after a kill in the middle', async () => {
   expect(second.stderr).toMatch(/Another server \(process \d+\).*--state-dir/)
 })
 
-test('an export is served in the place of its run; a day’s spending needs a folder that stays', async () => {
+test('an export is served like its run; a daily cap needs a permanent folder', async () => {
   const exported = join(folder, 'first.tgz')
   const { code, stderr } = await magic('export', 'first', '--runs-dir', runs, '--to', exported)
   expect(code, stderr).toBe(0)
@@ -185,7 +185,7 @@ test('an export is served in the place of its run; a day’s spending needs a fo
   expect(day.tokens).toBeGreaterThan(0)
 })
 
-test('a token is needed beyond this machine, is checked, and shows up nowhere', async () => {
+test('a token is required for other machines, is checked, and is never shown', async () => {
   const words = ['serve', 'first', '--runs-dir', runs, '--port', '0', '--host', '0.0.0.0']
   const none = await magic(...words)
   expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('--token-env MAGIC_TOKEN')])
@@ -207,7 +207,7 @@ test('a token is needed beyond this machine, is checked, and shows up nowhere', 
   expect(log() + (await answered.text())).not.toContain(canary)
 })
 
-test('what cannot be served is refused with the remedy', async () => {
+test('unservable runs are refused with the remedy', async () => {
   const serve = (...words: string[]) => magic('serve', ...words, '--runs-dir', runs, '--port', '0')
   expect((await serve('other')).stderr).toContain("There is no run 'other'")
   expect((await serve('first', join(runs, 'first'))).stderr).toContain('Two runs are called first')

@@ -32,7 +32,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('with a collector configured, a run sends its spans by the GenAI conventions', async () => {
+test('with a collector configured, a run sends spans that follow the GenAI conventions', async () => {
   const file = (name: string, content: unknown) => {
     writeFileSync(join(folder, name), JSON.stringify(content))
     return join(folder, name)
@@ -56,10 +56,10 @@ test('with a collector configured, a run sends its spans by the GenAI convention
   expect(JSON.stringify(spans)).not.toContain('6 times 7')
 })
 
-test('a collector that is gone neither fails the command nor keeps its answer back', async () => {
+test('an unreachable collector neither fails the command nor delays its answer', async () => {
   const task = join(folder, 'gone.json')
   writeFileSync(task, JSON.stringify({ question: 'What is 6 times 7?' }))
-  // Nothing listens there: port 9 is nobody's.
+  // Nothing listens on port 9.
   const variables = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }
   const { code, stdout, stderr } = await magicProcess(
     { env: variables },
@@ -74,7 +74,7 @@ test('a collector that is gone neither fails the command nor keeps its answer ba
   expect(stderr).toMatch(/OpenTelemetry spans were not sent: .*ECONNREFUSED/)
 })
 
-test('a collector that takes connections and never answers is not waited for', async () => {
+test('a collector that accepts connections and never answers is not waited for', async () => {
   const silent = createTcpServer(() => {})
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   try {
@@ -82,7 +82,7 @@ test('a collector that takes connections and never answers is not waited for', a
     writeFileSync(task, JSON.stringify({ question: 'What is 6 times 7?' }))
     const env = {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
-      // Whoever waits for its answer waits for hours.
+      // Waiting for its answer would take hours.
       OTEL_EXPORTER_OTLP_TIMEOUT: '9999999',
     }
     const words = ['run', '--task', task, '--contract', 'number']
@@ -95,7 +95,7 @@ test('a collector that takes connections and never answers is not waited for', a
   }
 })
 
-test('the packages to install are those that this version works with', () => {
+test('the suggested packages work with this version', () => {
   for (const wanted of wantedPackages()) {
     const [, name, range] = /^(.+)@\^(.+)$/.exec(wanted)!
     const installed = JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8'))
@@ -105,7 +105,7 @@ test('the packages to install are those that this version works with', () => {
   }
 })
 
-test('without UTF-8 help is in ASCII', async () => {
+test('without UTF-8, help is in ASCII', async () => {
   const { stdout } = await magicProcess({ env: { LANG: 'C', LC_ALL: '', LC_CTYPE: '' } }, 'run', '--help')
   expect(stdout).toMatch(/A task\s+is\s+\{ "question":\s+"." \}/)
   expect(stdout).toMatch(/^[ -~\n]*$/)

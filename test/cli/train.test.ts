@@ -39,7 +39,7 @@ const questions = file(
     })),
   ),
 )
-// Small enough for seconds, and yet all of it: probes, groups, several updates.
+// Small enough for seconds, yet complete: probes, groups, several updates.
 const small = ['--encoder', 'lexical', '--probes', '1', '--set', 'hidden=8', 'maxUnits=2', '--runs-dir', runs]
 const training = (name: string, ...more: string[]) => [
   'train',
@@ -52,7 +52,7 @@ const training = (name: string, ...more: string[]) => [
   ...more,
 ]
 
-/** The final weights and the state of the optimizer, byte for byte. */
+/** The final weights and optimizer state, byte for byte. */
 function finalState(name: string): Record<string, string> {
   const checkpoint = join(run(name), 'checkpoints', 'update-000004')
   const tensors = readdirSync(checkpoint).filter((entry) => entry.endsWith('.safetensors'))
@@ -67,8 +67,8 @@ interface Halted {
 }
 
 /**
- * A training in a process of its own, halted after at least one update of four and in the middle of others. On a busy machine one may
- * be done before we look: then another one is begun.
+ * A training in its own process, halted after at least one of four updates and within another. On a busy
+ * machine it may finish before we look: then another one is started.
  */
 async function haltedTraining(prefix: string): Promise<Halted> {
   for (let attempt = 1; ; attempt += 1) {
@@ -130,7 +130,7 @@ describe('magic train', () => {
     expect(result.spent.calls).toBeGreaterThan(10)
   })
 
-  test('a name that is taken is refused, and what is there stays', async () => {
+  test('a taken name is refused, and the existing run is kept', async () => {
     const before = finalState('whole')
     const { code, stderr } = await magic(...training('whole'))
     expect(code).toBe(2)
@@ -138,7 +138,7 @@ describe('magic train', () => {
     expect(finalState('whole')).toEqual(before)
   })
 
-  test('a dry run estimates and makes nothing', async () => {
+  test('a dry run estimates and creates nothing', async () => {
     const { code, stdout } = await magic(...training('dry', '--dry-run', '--model', 'deepseek', '--json'))
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ model: 'deepseek/deepseek-v4-flash', updates: 4 })
@@ -146,8 +146,8 @@ describe('magic train', () => {
   })
 })
 
-describe('what is interrupted goes on', () => {
-  test('a second trainer is refused by name, and after SIGKILL a resume comes to the same weights', async () => {
+describe('interrupted work continues', () => {
+  test('a second trainer is refused by name, and a resume after SIGKILL reaches the same weights', async () => {
     // It holds its run, halted or not.
     const { name, child, outcome } = await haltedTraining('killed')
     const second = await magic('resume', name, '--runs-dir', runs)
@@ -163,7 +163,7 @@ describe('what is interrupted goes on', () => {
     expect(finalState(name)).toEqual(finalState('whole'))
   })
 
-  test('the first Ctrl-C ends cleanly and says how to go on', async () => {
+  test('the first Ctrl-C ends cleanly and says how to continue', async () => {
     const { name, child, outcome } = await haltedTraining('stopped')
     child.kill('SIGINT')
     child.kill('SIGCONT')
@@ -174,7 +174,7 @@ describe('what is interrupted goes on', () => {
     expect(stdout).toContain(`magic resume ${run(name)}`)
   })
 
-  test('a cap ends a run with its own code; a higher one lets it go on to the same weights', async () => {
+  test('a cap ends a run with its own code; a higher one continues to the same weights', async () => {
     const capped = await magic(...training('capped', '--max-calls', '20', '--json'))
     expect(capped.code).toBe(3)
     const result = JSON.parse(capped.stdout)
@@ -188,14 +188,14 @@ describe('what is interrupted goes on', () => {
 })
 
 describe('magic verify', () => {
-  test('a run that is as it was holds', async () => {
+  test('accepts an untouched run', async () => {
     const { code, stdout } = await magic('verify', run('whole'))
     expect(code).toBe(0)
     expect(stdout).toContain('✓ scores in the ledger')
     expect(stdout).not.toContain('✗')
   })
 
-  test('a run that was tampered with does not', async () => {
+  test('rejects a tampered run', async () => {
     const tampered = run('tampered')
     cpSync(run('whole'), tampered, { recursive: true })
     const weights = join(tampered, 'checkpoints', 'update-000004', 'policy.safetensors')
@@ -214,7 +214,7 @@ describe('magic verify', () => {
 })
 
 describe.concurrent('magic estimate', () => {
-  test('counts with the settings of executions', async () => {
+  test('uses the execution settings', async () => {
     const words = ['estimate', questions, '--updates', '2', '--json']
     const short = ['--set', 'execution.decoding.maxOutputTokens=20']
     const [usual, limited] = await Promise.all([magic(...words), magic(...words, ...short)])
@@ -222,7 +222,7 @@ describe.concurrent('magic estimate', () => {
     expect(expected(limited)).toBeLessThan(expected(usual))
   })
 
-  test('calls, tokens and money at a named price, as JSON', async () => {
+  test('prints calls, tokens and cost at a given price as JSON', async () => {
     const words = ['estimate', questions, '--updates', '2', '--json']
     const { code, stdout } = await magic(...words, '--price', 'openai/gpt-6-luna')
     expect(code).toBe(0)
@@ -234,7 +234,7 @@ describe.concurrent('magic estimate', () => {
     expect(perQuestion.cost.amount).toBeGreaterThan(0)
   })
 
-  test('for people; an unknown price is unpriced', async () => {
+  test('prints text for people; an unknown price is unpriced', async () => {
     const { code, stdout } = await magic('estimate', questions, '--updates', '1', '--price', 'acme/large')
     expect(code).toBe(0)
     expect(stdout).toMatch(/cost +unpriced +unpriced +unpriced/)
@@ -243,7 +243,7 @@ describe.concurrent('magic estimate', () => {
   })
 })
 
-describe.concurrent('what cannot begin says why, spends nothing and leaves nothing', () => {
+describe.concurrent('a training that cannot start says why, spends nothing and leaves nothing', () => {
   const badRow = file('bad.jsonl', `${lines([{ question: 'How many?', answer: '4' }])}{"question": 5}\n`)
   const configuration = file('magic.config.ts', 'export default { tasks: "ferries.jsonl", preset: "papr" }\n')
   test.each([
@@ -269,7 +269,7 @@ describe.concurrent('what cannot begin says why, spends nothing and leaves nothi
     expect(existsSync(join(folder, 'elsewhere'))).toBe(false)
   })
 
-  test('a key that is refused has its own code', async () => {
+  test('a refused key has its own exit code', async () => {
     const server = await FaultServer.start()
     server.script('401')
     const words = ['--model', 'openai', '--model-name', 'm', '--base-url', server.url]
@@ -282,7 +282,7 @@ describe.concurrent('what cannot begin says why, spends nothing and leaves nothi
     expect(existsSync(run('refused'))).toBe(false)
   })
 
-  test('a runs folder that is a file is a matter of the disk', async () => {
+  test('a runs folder that is a file is a disk error', async () => {
     const { code, stderr } = await magic('train', questions, ...small.slice(0, -1), questions)
     expect(code).toBe(6)
     expect(stderr).toContain(`${questions}/`)

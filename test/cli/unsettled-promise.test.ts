@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { magicProcess } from '../magic.ts'
 
-// Whole commands, on a machine that may have other work.
+// Whole commands, possibly on a busy machine.
 
 const root = mkdtempSync(join(tmpdir(), 'magic-unsettled-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
@@ -56,7 +56,7 @@ test.each([
     /The scorer returned a promise that never settles, for the question 'What is \d times 7\?'\.$/m,
   ],
 ])(
-  'a promise of %s that never settles is named, and the command ends with exit code 2',
+  'a promise of %s that never settles is named, and the command exits with code 2',
   async (name, text, said) => {
     const { code, stderr } = await magicProcess({ cwd: folder(name, text) }, ...training)
     expect(stderr).toMatch(said)
@@ -65,8 +65,8 @@ test.each([
   },
 )
 
-test('so it is in the middle of a run, which can be resumed when the scorer is mended', async () => {
-  // The same source text each time, so that it is the same scorer: the file beside it says whether it is in order.
+test('the same in the middle of a run, which can be resumed once the scorer is fixed', async () => {
+  // The source text never changes, so it is the same scorer: the file beside it says whether it works.
   const scorer = `import { existsSync } from 'node:fs'
 let asked = 0
 const isMended = () => existsSync(new URL('mended', import.meta.url))

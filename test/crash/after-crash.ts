@@ -8,15 +8,16 @@ import { type Facts, parseFacts } from './facts.ts'
 import { outcome, type TrainRunSettings, trainSmall } from './small-training.ts'
 
 export interface AfterCrash {
-  /** Calls whose answers nobody had acknowledged when the process ended, as the resumed run tells. */
+  /** Calls without an acknowledged answer when the process ended, as reported by the resumed run. */
   readonly inFlight: number
-  /** Calls that were made again; without the self-check's, which a run that has not begun yet makes once more. */
+  /** Calls that were made again, except the self-check's, which a run that has not begun yet repeats. */
   readonly repeated: number
 }
 
 /**
- * What is promised about a run that ended in any way: nothing that it acknowledged is lost and nothing half written is seen;
- * then it is resumed to its end, repeats no call that was answered, and ends as an undisturbed run does. Throws where not.
+ * Checks the promises about a run that ended in any way: no acknowledged data is lost and nothing
+ * half-written is visible; resumed, it repeats no answered call and ends like an undisturbed run. Throws
+ * otherwise.
  */
 export async function assertRecovers(
   folder: string,

@@ -10,7 +10,7 @@ import { assertRecovers } from './after-crash.ts'
 import { LoggedServer, Trainer } from './processes.ts'
 import { outcome } from './small-training.ts'
 
-// A few of each kind. `run-all.ts` has some hundred.
+// A few of each kind. `run-all.ts` has about a hundred.
 oneAtATime()
 
 const work = mkdtempSync(join(tmpdir(), 'magic-crash-'))
@@ -34,8 +34,8 @@ afterAll(async () => {
 })
 
 /**
- * A training that got a signal after a share of its calls. On a busy machine one may finish before the signal reaches it: then
- * another one is begun. `before` is how many calls the server had seen by then.
+ * A training that got a signal after a share of its calls. On a busy machine it may finish before the signal
+ * arrives: then another one is started. `before` is how many calls the server had seen by then.
  */
 async function interrupted(share: number, signal: NodeJS.Signals) {
   for (;;) {
@@ -49,7 +49,7 @@ async function interrupted(share: number, signal: NodeJS.Signals) {
 }
 
 test.each([0.2, 0.8])(
-  'SIGKILL after a share of %f of the calls: same weights, no answered call again',
+  'SIGKILL after a share of %f of the calls: same weights, no answered call repeated',
   async (share) => {
     const { folder, before, signal, facts } = await interrupted(share, 'SIGKILL')
     expect(signal).toBe('SIGKILL')
@@ -57,7 +57,7 @@ test.each([0.2, 0.8])(
     const asked = server.log('asked').slice(before)
     const repeated = asked.length - new Set(asked).size
     expect(repeated).toBeLessThanOrEqual(inFlight)
-    // And the echo of the self-check.
+    // Plus the self-check's.
     expect(asked).toHaveLength(calls + repeated + 1)
   },
 )
@@ -72,14 +72,14 @@ test.each(['after:call:9', 'after:evaluation:3', 'before:events:2', 'after:event
   },
 )
 
-test('SIGTERM ends it cleanly, with its own exit code, and it goes on', async () => {
+test('SIGTERM ends it cleanly with its own exit code, and it can be resumed', async () => {
   const { folder, code, facts } = await interrupted(0.3, 'SIGTERM')
   expect(code).toBe(130)
   const { repeated } = await assertRecovers(folder, facts, outcome(reference), server.url)
   expect(repeated).toBe(0)
 })
 
-test('a key that is revoked midway: at most the calls in flight are refused, and another key goes on', async () => {
+test('a key revoked midway: at most the calls in flight are refused, and another key continues', async () => {
   const folder = fresh()
   const strict = await LoggedServer.start(join(work, 'strict.log'), { revokeAfter: 30 })
   try {
@@ -106,7 +106,7 @@ test('a second trainer is refused, names the first, and leaves it alone', async 
   expect(outcome(folder)).toEqual(outcome(reference))
 })
 
-describe('a ledger that another process holds', () => {
+describe('a ledger locked by another process', () => {
   test('for a while is waited for', async () => {
     const folder = fresh()
     await new Trainer(folder, server.url, {}, { MAGIC_FAIL: 'after:call:5' }).ended
@@ -119,7 +119,7 @@ describe('a ledger that another process holds', () => {
     expect(outcome(folder)).toEqual(outcome(reference))
   })
 
-  test('for ever is named, and nothing is lost', async () => {
+  test('forever is reported, and nothing is lost', async () => {
     const folder = fresh()
     const { facts } = await new Trainer(folder, server.url, {}, { MAGIC_FAIL: 'after:call:5' }).ended
     const holder = new Child(lockHolder, 'sqlite', new RunFolder(folder).ledgerFile)

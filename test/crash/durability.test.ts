@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LoggedServer } from './processes.ts'
 
-// What a power loss would leave can only be told from the order in which the system was asked to write things down.
+// What a power loss would leave can only be inferred from the order of write and sync calls.
 const work = mkdtempSync(join(tmpdir(), 'magic-durability-'))
 const folder = join(work, 'run')
 let server: LoggedServer
@@ -22,7 +22,7 @@ interface Call {
   readonly text: string
 }
 
-/** System calls in the order in which they ended. */
+/** System calls in the order they ended. */
 function callsOf(trace: string): Call[] {
   const begun = new Map<string, Call>()
   return trace.split('\n').flatMap((line) => {
@@ -44,7 +44,7 @@ const isWrite = ({ name }: Call) => ['write', 'pwrite64', 'writev', 'pwritev', '
 const hasStrace = spawnSync('strace', ['-V']).status === 0
 
 test.skipIf(!hasStrace && process.env.CI !== 'true')(
-  'what is acknowledged has been synced, and what is renamed was synced before and its folder after',
+  'acknowledged data was synced; a renamed file was synced before, and its folder after',
   () => {
     mkdirSync(folder)
     const log = join(work, 'trace')
@@ -61,7 +61,7 @@ test.skipIf(!hasStrace && process.env.CI !== 'true')(
     const unsynced = new Set<string>()
     const renamed: string[] = []
     let commits = 0
-    /** Folders in which a name was changed that is not on the disk yet. */
+    /** Folders with a changed name that is not on disk yet. */
     const changed = new Set<string>()
     for (const call of calls) {
       const path = descriptorPath(call)
@@ -77,7 +77,7 @@ test.skipIf(!hasStrace && process.env.CI !== 'true')(
         if (from === undefined || to === undefined || !to.startsWith(folder) || to.endsWith('.removed'))
           continue
         expect([...unsynced].filter((file) => file.startsWith(from))).toEqual([])
-        // Names that were changed before are on the disk by now.
+        // Names changed earlier are on disk by now.
         expect([...changed]).toEqual([])
         changed.add(dirname(to))
         renamed.push(to)

@@ -9,29 +9,29 @@ import { evaluationDigest } from '../../src/store/ledger/evaluation.ts'
 import type { LedgerFileOptions } from '../../src/store/ledger/ledger-file.ts'
 import { SqliteLedger } from '../../src/store/ledger/sqlite.ts'
 
-/** What a training process has told of itself before it ended, however it ended. */
+/** What a training process reported before it ended, however it ended. */
 export interface Facts {
   /** Digests of requests, once per attempt. */
   readonly asked: readonly string[]
-  /** Digests of requests that were not answered; to make them again is to repeat nothing. */
+  /** Digests of unanswered requests; making them again repeats nothing. */
   readonly failed: ReadonlySet<string>
-  /** Digests of requests whose answers the ledger has acknowledged. */
+  /** Digests of requests whose answers the ledger acknowledged. */
   readonly kept: ReadonlySet<string>
-  /** Digests of evaluations that the ledger has acknowledged. */
+  /** Digests of evaluations the ledger acknowledged. */
   readonly evaluated: ReadonlySet<string>
-  /** Updates whose checkpoints are surely written: one's is while the next update is under way. */
+  /** Updates whose checkpoints are certainly written: once the next update is in progress. */
   readonly updates: number
-  /** How many calls the run said that an earlier kill had caught in flight. */
+  /** The number of calls that the run reported as in flight at an earlier kill. */
   readonly inFlight: number
 }
 
 export type Tell = (line: string) => void
 
-/** Says a fact straight to the descriptor: it is heard even if the next instant is the last. */
+/** Writes a fact directly to the descriptor, so it arrives even if the process dies right after. */
 export const sayAloud: Tell = (line) => void writeSync(1, `${line}\n`)
 
 export function parseFacts(text: string): Facts {
-  // What a kill has left of a last line is no fact.
+  // A last line torn by a kill is not a fact.
   const facts = text
     .split('\n')
     .slice(0, -1)
@@ -47,7 +47,7 @@ export function parseFacts(text: string): Facts {
   }
 }
 
-/** The same model, telling what it is asked. */
+/** The same model, reporting its requests. */
 export function tellingModel(model: ChatModel, tell: Tell): ChatModel {
   return {
     identity: model.identity,
@@ -61,7 +61,7 @@ export function tellingModel(model: ChatModel, tell: Tell): ChatModel {
   }
 }
 
-/** From here on ledgers tell what they have acknowledged, and have these limits: the trainer opens its own. */
+/** From here on ledgers report what they acknowledge and have these limits: the trainer opens its own. */
 export function watchLedgers(tell: Tell, limits: LedgerFileOptions): Disposable {
   const { open } = SqliteLedger
   const { keep, keepReply } = SqliteLedger.prototype

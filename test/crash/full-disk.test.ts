@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LoggedServer, Trainer } from './processes.ts'
 
-// A disk of a few megabytes that is really full: a file system in memory, which only its own little world sees.
+// A disk of a few megabytes that is really full: a tmpfs visible only in its own mount namespace.
 const work = mkdtempSync(join(tmpdir(), 'magic-full-'))
 const disk = join(work, 'disk')
 const reference = join(work, 'reference')
@@ -29,12 +29,12 @@ test.skipIf(!hasBubblewrap && process.env.CI !== 'true').each([
     /^CheckpointWriteError: The checkpoint .*update-000000 \(\d+ bytes\) cannot be .*ENOSPC/,
   ],
   [
-    // Whichever of them needs the next page first.
+    // Whichever needs the next page first.
     'the ledger and the journal of calls',
     1_500_000,
     /^(?:LedgerError: The disk is full: \d+ more bytes do not fit into the ledger|DiskError: .*calls\.jsonl could not be written \(ENOSPC).*free some disk space/i,
   ],
-])('a disk without room for %s ends the run, which goes on once there is room', (_, free, message) => {
+])('a disk without room for %s ends the run, which continues once there is room', (_, free, message) => {
   const node = (script: string) => `"${process.execPath}" "${new URL(script, import.meta.url).pathname}"`
   const script = `
     head -c ${megabytes * 1024 * 1024 - free} /dev/zero > ${disk}/filler

@@ -1,5 +1,5 @@
-// node logged-server.ts LOG [SETTINGS]: the simulated model as a server in its own process. It logs what it was asked, by
-// whom (the key) and when, and what it answered. It prints its URL and runs until it is killed.
+// node logged-server.ts LOG [SETTINGS]: the simulated model as a server in its own process. It logs every
+// request with sender (the key) and time, and every answer. It prints its URL and runs until killed.
 import { createHash } from 'node:crypto'
 import { openSync, writeSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -12,9 +12,9 @@ import { tinyTaskSet } from '../tiny-task-set.ts'
 
 export interface LoggedServerSettings {
   readonly latencyMs?: number
-  /** After so many answers the key `first` is refused; others are not. */
+  /** After this many answers the key `first` is refused; others are not. */
   readonly revokeAfter?: number
-  /** Answers carry the digest of their request as the name of the model, so that they can be found again. */
+  /** Answers carry the digest of their request as the model name, so that they can be matched. */
   readonly marksAnswers?: boolean
 }
 
@@ -57,7 +57,7 @@ server.listen(0, '127.0.0.1', () => {
   writeSync(1, `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1\n`)
 })
 
-/** Nothing where the client went away. */
+/** Undefined if the client disconnected. */
 async function read(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = []
   try {

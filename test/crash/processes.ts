@@ -7,14 +7,16 @@ import type { TrainRunSettings } from './small-training.ts'
 
 const script = (name: string) => new URL(name, import.meta.url).pathname
 
-/** A request to the model: the digest of its body, the key of who sent it, and when, in milliseconds since 1970. */
+/**
+ * A request to the model: the digest of its body, the sender's key, and the time in milliseconds since 1970.
+ */
 export interface Ask {
   readonly digest: string
   readonly who: string
   readonly at: number
 }
 
-/** The simulated model in a process of its own, which no crash of a trainer touches. */
+/** The simulated model in its own process, unaffected by a trainer's crash. */
 export class LoggedServer {
   readonly url: string
   readonly #process: ChildProcess
@@ -33,12 +35,12 @@ export class LoggedServer {
     return new LoggedServer(child, String(bytes).trim(), log)
   }
 
-  /** Digests of the bodies that it was asked, answered or refused, in order. */
+  /** Digests of the request bodies, answered or refused, in order. */
   log(what: 'asked' | 'answered' | 'refused'): string[] {
     return this.#lines(what).map(([digest]) => digest!)
   }
 
-  /** All that it was asked, in order. */
+  /** All requests, in order. */
   asks(): Ask[] {
     return this.#lines('asked').map(([digest, who, at]) => ({ digest: digest!, who: who!, at: Number(at) }))
   }
@@ -62,7 +64,7 @@ export interface TrainerEnd {
   readonly errors: string
 }
 
-/** A training in a process of its own. */
+/** A training in its own process. */
 export class Trainer {
   readonly process: ChildProcess
   readonly ended: Promise<TrainerEnd>
@@ -96,7 +98,7 @@ export class Trainer {
     return parseFacts(this.#said)
   }
 
-  /** Sends a signal once so many calls were asked, or when it has ended before. */
+  /** Sends a signal after this many calls, or when the training has ended before. */
   async signalAfter(asked: number, signal: NodeJS.Signals): Promise<void> {
     let isOver = false
     const over = this.ended.then(() => {

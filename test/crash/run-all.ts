@@ -1,5 +1,5 @@
-// node run-all.ts [POINTS]: ends trainings at some hundred moments and disk calls in every way, and looks whether each of them
-// recovers. POINTS is how many there are of each kind, about; 100 by default.
+// node run-all.ts [POINTS]: ends trainings at about a hundred moments and disk calls in every way, and
+// checks that each recovers. POINTS is the approximate number of each kind; 100 by default.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -24,7 +24,7 @@ if (undisturbed.code !== 0) throw new Error(`The undisturbed run failed. ${undis
 const expected = outcome(reference)
 const tally = { passed: 0, failed: 0, mostInFlight: 0, mostRepeated: 0 }
 
-/** One training that is cut short, and what became of it. */
+/** One training that was cut short, and its outcome. */
 async function crash(
   name: string,
   environment: Readonly<Record<string, string>>,
@@ -83,7 +83,8 @@ async function diskCalls(mode: 'kill' | 'enospc' | 'eio'): Promise<void> {
   const verify = node(new URL('verify.ts', import.meta.url))
   const words = [
     ...[matrix, '--mode', mode, '--max', String(Math.ceil(points / 25))],
-    // Node itself ends when its own threads cannot wake each other by `write`, so that one can be killed at but not fail.
+    // Node itself ends when its threads cannot wake each other by `write`, so that call can be a kill point
+    // but not fail.
     ...(mode === 'kill'
       ? []
       : ['--calls', 'openat,pwrite64,fsync,fdatasync,ftruncate,rename,unlink,unlinkat,mkdir']),

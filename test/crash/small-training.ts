@@ -20,7 +20,7 @@ export interface TrainRunSettings {
 
 export const smallSettings = { hidden: 8, trajectories: 2, probes: 1, maxUnits: 2 } as const
 
-/** A training of seconds, in a folder, with a model behind a URL: begun, or resumed where it was begun before. */
+/** A training of seconds in a folder, with a model behind a URL: started, or resumed if it exists. */
 export async function trainSmall(
   folder: string,
   url: string,
@@ -52,7 +52,7 @@ export async function trainSmall(
   }
 }
 
-/** All that a run ends with and that must not depend on what happened to it, by file. */
+/** Everything a run ends with that must not depend on what happened to it, by file. */
 export function outcome(folder: string): ReadonlyMap<string, string> {
   const run = new RunFolder(folder)
   const place = run.checkpointPath(run.checkpoints().at(-1) ?? 0)
@@ -70,7 +70,7 @@ export function outcome(folder: string): ReadonlyMap<string, string> {
   )
 }
 
-/** Without the digests of events and calls, which tell times. */
+/** Without the digests of events and calls, which contain times. */
 function stateOf(text: string): string {
   const { restsOn, digest: _, ...state } = JSON.parse(text)
   const { settings, files } = restsOn

@@ -1,4 +1,4 @@
-// node train-run.ts FOLDER URL [SETTINGS]: trains a small policy in a folder, or resumes it, and tells facts on its output.
+// node train-run.ts FOLDER URL [SETTINGS]: trains or resumes a small policy in a folder, and prints facts.
 import { type TrainRunSettings, trainSmall } from './small-training.ts'
 
 const [folder, url, settings = '{}'] = process.argv.slice(2)

@@ -1,5 +1,5 @@
-// node verify.ts FOLDER URL REFERENCE: for crash_matrix.py, after a training in FOLDER was cut short. What it had told is in
-// FOLDER.acks; REFERENCE is the folder of an undisturbed run.
+// node verify.ts FOLDER URL REFERENCE: called by crash_matrix.py after a training in FOLDER was cut short.
+// What it had reported is in FOLDER.acks; REFERENCE is the folder of an undisturbed run.
 import { readFileSync } from 'node:fs'
 import { assertRecovers } from './after-crash.ts'
 import { parseFacts } from './facts.ts'

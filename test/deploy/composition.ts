@@ -10,18 +10,19 @@ import { readCompose } from './files.ts'
 export interface StartedService {
   readonly process: ChildProcess
   readonly ended: Promise<number | null>
-  /** All that it has written so far. */
+  /** Everything it has written so far. */
   said(): string
 }
 
 /**
- * What `docker compose up` starts, as plain processes: the same commands with the same environment. Only places differ: /data is a
- * temporary folder, `postgres:5432` a server on loopback, and the published port a free one.
+ * What `docker compose up` starts, as plain processes: the same commands with the same environment. Only
+ * places differ: /data is a temporary folder, `postgres:5432` a server on loopback, and the published port a
+ * free one.
  */
 export class Composition {
   readonly folder = mkdtempSync(join(tmpdir(), 'magic-compose-'))
   readonly token = 'token-of-the-test'
-  /** Of the server that was started last. */
+  /** Of the server started last. */
   url = ''
   readonly #services = readCompose().services
   readonly #postgres: Postgres
@@ -32,7 +33,7 @@ export class Composition {
     this.#postgres = postgres
     this.#address = address
     mkdirSync(join(this.folder, 'runs'))
-    // The image's entrypoint, on the path like in the image.
+    // The image's entrypoint, on the PATH as in the image.
     mkdirSync(join(this.folder, 'bin'))
     const main = new URL('../../bin/magic.js', import.meta.url).pathname
     const shim = join(this.folder, 'bin', 'magic')
@@ -49,7 +50,7 @@ export class Composition {
 
   async start(name: string): Promise<StartedService> {
     const { entrypoint = ['magic'], command, environment, ports } = this.#services[name]!
-    // A new one each time: somebody else may have taken the last.
+    // A new one each time: another process may have taken the last.
     if (ports !== undefined) this.url = `http://127.0.0.1:${await freePort()}`
     const [file, ...words] = [...entrypoint, ...command].map((word) => this.#placed(word))
     const given = Object.entries(environment).map(([key, value]) => [key, this.#placed(value)])

@@ -12,7 +12,7 @@ const commands = new Map(
   [trainCommand(), resumeCommand(), workerCommand(), serveCommand()].map((one) => [one.name(), one]),
 )
 
-/** Every command of a container, shell lines taken apart, as words after `magic`. */
+/** Every command of a container, with shell lines split up, as words after `magic`. */
 function commandLines(words: readonly string[]): string[][] {
   const [only] = words
   if (words.length === 1 && only!.includes('magic '))
@@ -29,7 +29,7 @@ function assertCommand(words: readonly string[]): void {
   }
 }
 
-test('compose: all fields are known, commands exist, and only those who ask the model have its key', () => {
+test('compose: all fields are known, commands exist, and only services that call the model have its key', () => {
   const { services, volumes } = readCompose()
   expect(Object.keys(services)).toEqual(['postgres', 'trainer', 'worker', 'server'])
   for (const { volumes: mounted = [] } of Object.values(services))
@@ -48,7 +48,7 @@ test('compose: all fields are known, commands exist, and only those who ask the 
   expect(composeFile.safeParse(misspelled).error?.message).toContain('stop_grace_perid')
 })
 
-test('Kubernetes: all fields are known, names fit together, and only those who ask the model have its key', () => {
+test('Kubernetes: all fields are known, names match, and only containers that call the model have its key', () => {
   const documents = readKubernetes()
   const named = (kind: string) =>
     documents.filter((one) => one.kind === kind).map(({ metadata }) => metadata.name)
@@ -80,7 +80,7 @@ test('Kubernetes: all fields are known, names fit together, and only those who a
   )
 })
 
-test('both start the same commands, but for the name of the server', () => {
+test('both start the same commands, except for the server name', () => {
   const { services } = readCompose()
   const args = Object.fromEntries(
     readKubernetes().flatMap((one) => {
@@ -97,7 +97,7 @@ test('both start the same commands, but for the name of the server', () => {
   }
 })
 
-test('the image has what the package needs beside itself, and does not run as root', () => {
+test('the image has what the package needs and does not run as root', () => {
   const { peerDependencies } = JSON.parse(
     readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
   )
@@ -108,7 +108,7 @@ test('the image has what the package needs beside itself, and does not run as ro
   const known = ['FROM', 'WORKDIR', 'COPY', 'RUN', 'USER', 'ENTRYPOINT', 'CMD']
   for (const instruction of instructions) expect(known).toContain(instruction)
   expect(instructions.slice(-3)).toEqual(['USER', 'ENTRYPOINT', 'CMD'])
-  // A volume takes the owner of what the image has in its place.
+  // A volume gets the owner of the folder it replaces in the image.
   for (const { volumes = [] } of Object.values(readCompose().services))
     for (const mount of volumes.filter((one) => one.startsWith('runs:')))
       expect(lines.join('\n')).toContain(`mkdir ${mount.split(':')[1]} && chown -R node:node /data`)

@@ -1,5 +1,5 @@
-// The fields of compose and Kubernetes files that deploy/ uses, and no others: a misspelled one is an error here, where the tools would
-// ignore it or fail on a user's machine.
+// The fields of compose and Kubernetes files that deploy/ uses, and no others: a misspelled one is an error
+// here, where the tools would ignore it or fail on a user's machine.
 import { z } from 'zod'
 
 const { strictObject: object, string, array, record, literal, union } = z

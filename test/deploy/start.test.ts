@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => composition.close())
 
-/** Starts a service again until it stays, as `restart: unless-stopped` does. */
+/** Restarts a service until it stays up, like `restart: unless-stopped`. */
 async function untilReady(name: string): Promise<StartedService> {
   for (;;) {
     const started = await composition.start(name)
@@ -23,7 +23,7 @@ async function untilReady(name: string): Promise<StartedService> {
   }
 }
 
-/** Asks the server by the name that other services know it by. */
+/** Requests the server by its service name. */
 async function ask(path: string, body?: object): Promise<{ status: number; text: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
   const asked = request(
@@ -46,7 +46,7 @@ async function ask(path: string, body?: object): Promise<{ status: number; text:
 const metric = (said: string, name: string) =>
   Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(said)?.[1] ?? Number.NaN)
 
-test('the processes of deploy/ train together, answer a question, go on after a stop, and drain', async () => {
+test('the processes of deploy/ train together, answer a question, continue after a stop, and drain', async () => {
   const workers = [await composition.start('worker'), await composition.start('worker')]
   const first = await composition.start('trainer')
   const server = await untilReady('server')

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { runSettings } from '../../src/settings/run-settings.ts'
 import { settingsOf } from '../../src/settings/setting.ts'
 
-// What the docs quote must be what the program says and understands.
+// The docs must quote what the program really says and accepts.
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8')
@@ -12,11 +12,11 @@ const sources = globSync(['src/**/*.ts', 'bin/*.js'], { cwd: root, exclude: ['**
   .map(read)
   .join('\n')
 
-test('messages in troubleshooting.md are messages of the program', () => {
+test('messages in troubleshooting.md exist in the program', () => {
   const cells = [...read('docs/troubleshooting.md').matchAll(/^\| (.+?) \| /gm)].map(([, cell]) => cell!)
   const quoted = cells
     .flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text!))
-    // Commands, names of files, and what TypeScript and Node say themselves.
+    // Commands, file names, and messages of TypeScript and Node.
     .filter((text) => text.includes(' ') && !/^(magic|npm) |^Cannot find /.test(text))
   expect(quoted.length).toBeGreaterThan(12)
   const fragments = quoted

@@ -5,14 +5,14 @@ import { magic } from '../magic.ts'
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
 
-test('every command that the README shows is there', async () => {
+test('every command in the README exists', async () => {
   const shown = new Set([...readme.matchAll(/^(?:\$ )?magic ([a-z]+)/gm)].map(([, command]) => command!))
   expect(shown.size).toBeGreaterThan(8)
   const { stdout } = await magic('--help')
   for (const command of shown) expect(stdout, command).toMatch(new RegExp(`^ {2}${command}\\b`, 'm'))
 })
 
-test('every option that the README shows is one of its command', async () => {
+test('every option in the README exists for its command', async () => {
   const lines = [...readme.matchAll(/^(?:\$ )?magic ([a-z]+) (.*)$/gm)]
   for (const [, command, words] of lines) {
     const options = [...words!.split('#')[0]!.matchAll(/(?<=\s)--[a-z-]+/g)].map(([option]) => option)
@@ -22,7 +22,7 @@ test('every option that the README shows is one of its command', async () => {
   }
 })
 
-test('every name that the README imports is exported', () => {
+test('every name imported in the README is exported', () => {
   const imports = [...readme.matchAll(/import \{([^}]+)\} from 'magic-agents'/g)].flatMap(([, names]) =>
     names!.split(',').map((name) => name.trim()),
   )
@@ -30,7 +30,7 @@ test('every name that the README imports is exported', () => {
   for (const name of imports) expect(Object.keys(library), name).toContain(name)
 })
 
-test('every file that the README links to is there', () => {
+test('every file linked in the README exists', () => {
   for (const [, path] of readme.matchAll(/\]\((docs\/[^)#]+)\)/g))
     if (!path!.endsWith('/'))
       expect(readFileSync(new URL(`../../${path}`, import.meta.url)).length).toBeGreaterThan(0)

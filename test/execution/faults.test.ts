@@ -14,7 +14,7 @@ import { type Fault, FaultServer, type NamedFault } from '../faults/fault-server
 import { InstantClock } from '../faults/instant-clock.ts'
 import { tinyLibrary, tinyProfile } from '../tiny-library.ts'
 
-// The whole way from a graph to the wire, against a server that misbehaves.
+// The whole path from a graph to the wire, against a misbehaving server.
 
 const canary = 'sk-canary/+7f3a"9c=='
 const canaryForms = [
@@ -64,11 +64,14 @@ afterEach(() => {
   expect(rejections).toEqual([])
 })
 
-/** A deadline that no busy machine makes a healthy call miss, and one for calls that are never answered in full. */
+/**
+ * A deadline that healthy calls meet even on a busy machine, and one for calls that are never fully
+ * answered.
+ */
 const [patientMs, hastyMs] = [600_000, 2000]
 const silent: readonly Fault[] = ['hang', 'hang_body', 'drip', 'drip_headers']
 
-/** Waits only a little where the server will fall silent, as `faultOf` tells. */
+/** Uses a short deadline if the server will go silent, according to `faultOf`. */
 function openPair(url: string, faultOf: (user: string) => Fault): ChatModel & { close(): Promise<void> } {
   const [patient, hasty] = [openModel(patientMs, url), openModel(hastyMs, url)]
   return {
@@ -141,7 +144,10 @@ describe('faults at given rates', () => {
     '408': 0.01,
     cut_off: 0.02,
   }
-  /** The same faults in every run, by what is asked and how often it was asked before. Each side counts for itself. */
+  /**
+   * The same faults in every run, determined by the request and how often it was asked before. Client and
+   * server each count for themselves.
+   */
   const makePlan = () => {
     const times = new Map<string, number>()
     return (user: string): Fault => {
@@ -156,7 +162,7 @@ describe('faults at given rates', () => {
     }
   }
 
-  test('every execution ends, and the sums equal the log of the server', async () => {
+  test("every execution ends, and the sums match the server's log", async () => {
     const planned = makePlan()
     server.plan((_, body) => planned(JSON.parse(body).messages[1].content))
     events.length = 0
@@ -182,7 +188,7 @@ describe('faults at given rates', () => {
         served('hang', 'drip', 'truncate', 'truncate_chunked', 'html') +
         served('broken_json', 'broken_gzip', 'reset', 'empty', 'no_usage'),
     })
-    // Each node of each graph made its one call, and has its packet.
+    // Each node of each graph made its one call and has its packet.
     expect(total.calls).toBe(15 + 135 * nodes)
     expect(limit.inFlight + limit.waiting).toBe(0)
     for (const { status, packets, failures, trace } of executions) {
@@ -266,10 +272,10 @@ describe('each fault at each part', () => {
 
   test.each(faults)('%s', expectEach)
 
-  // Together, since each of them takes as long as its deadlines.
+  // Concurrently, since each takes as long as its deadlines.
   test(silent.join(', '), async () => void (await Promise.all(silent.map(expectEach))))
 
-  test.each<Fault>(['400', '413', '418', '422'])('%s once is no failure', async (fault) => {
+  test.each<Fault>(['400', '413', '418', '422'])('%s once is not a failure', async (fault) => {
     server.script(fault)
     const model = openModel()
     const execution = await execute(model, single)
@@ -290,13 +296,13 @@ describe('each fault at each part', () => {
   })
 })
 
-describe('what stops a run', () => {
+describe('faults that stop a run', () => {
   test.each<Fault>(['401', '402', '403', '404', 'redirect', 'quota_429', 'echo_key_in_error'])(
     '%s',
     async (fault) => {
-      // A server of its own: calls that are cancelled may reach it late.
+      // A separate server: cancelled calls may reach it late.
       const refusing = await startServer()
-      // The first node answers; of the three workers at once, each is refused or cancelled.
+      // The first node answers; each of the three concurrent workers is refused or cancelled.
       refusing.plan((number) => (number === 0 ? 'ok' : fault))
       events.length = 0
       const model = openModel(patientMs, refusing.url)
@@ -313,7 +319,7 @@ describe('what stops a run', () => {
     },
   )
 
-  test.each<Fault>(['400', '413', '418', '422'])('%s to everything', async (fault) => {
+  test.each<Fault>(['400', '413', '418', '422'])('%s for everything', async (fault) => {
     const gone = await startServer()
     gone.plan((number) => (number === 0 ? 'ok' : fault))
     const model = openModel(patientMs, gone.url)
@@ -326,7 +332,7 @@ describe('what stops a run', () => {
   })
 })
 
-test('the key goes to the server and nowhere else', async () => {
+test('the key is sent to the server and nowhere else', async () => {
   server.script()
   events.length = 0
   const model = openModel()

@@ -4,7 +4,7 @@ import { optionLabel, valuesAndScale } from '../../src/library/answer-contract.t
 
 const { prototype } = Object
 const before = Object.getOwnPropertyNames(prototype)
-// For good: this file has a process of its own.
+// Permanently: this file has its own process.
 beforeAll(() => void Object.freeze(Object.prototype))
 afterAll(() => expect(Object.getOwnPropertyNames(prototype)).toEqual(before))
 
@@ -17,7 +17,7 @@ test('fields are never inherited', () => {
   })
 })
 
-test('an extra key in a TAT-QA answer, whatever it is called', () => {
+test('an extra key in a TAT-QA answer is refused, whatever its name', () => {
   for (const key of ['__proto__', 'constructor', 'toString', 'length'])
     expect(
       parseFinalResponse(`{"analysis":"x","answer":{"values":["1"],"scale":"","${key}":1}}`, valuesAndScale),

@@ -10,7 +10,7 @@ import { ProgramSandbox } from '../../src/sandbox/program-sandbox.ts'
 import { benchmarkProfiles } from '../../src/tasks/benchmarks/list.ts'
 import { fitting, ScriptedModel, toolRequest } from '../scripted-model.ts'
 
-// The paper's library and profiles with the real tools and the real sandbox; only the model is scripted.
+// The paper's library and profiles with the real tools and sandbox; only the model is scripted.
 
 const toolbox = openToolbox(new ProgramSandbox(new SandboxPool({ concurrency: 2 })))
 const metadata = {}
@@ -40,7 +40,7 @@ function run(options: {
 }
 
 describe('tools in a graph', () => {
-  test('python_exec, by each worker that may', async () => {
+  test('python_exec works for each worker that may use it', async () => {
     const execution = await run({
       profile: 'gsm8k',
       role: 'calculation_auditor',
@@ -90,7 +90,7 @@ describe('tools in a graph', () => {
     })
   })
 
-  test('an execution that ends takes a running program with it', async () => {
+  test('ending an execution ends a running program', async () => {
     const abort = new AbortController()
     const model = new ScriptedModel((heard) => {
       if (heard.message.tools === undefined) return fitting(heard, 'Done.', '1')

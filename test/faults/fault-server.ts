@@ -18,7 +18,7 @@ export interface LoggedAttempt {
   readonly fault: Fault
 }
 
-/** What the healthy server says to a request. */
+/** The healthy server's answer to a request. */
 export interface HealthyAnswer {
   readonly content: string
   readonly promptTokens: number
@@ -27,8 +27,8 @@ export interface HealthyAnswer {
 }
 
 /**
- * A chat endpoint on loopback that misbehaves on demand: by a script, one fault per request and `ok` when it is over, or
- * by a function of the request's number and body.
+ * A chat endpoint on loopback that misbehaves on demand: by a script, with one fault per request and `ok`
+ * afterwards, or by a function of the request's number and body.
  */
 export class FaultServer {
   readonly attempts: LoggedAttempt[] = []
@@ -54,7 +54,7 @@ export class FaultServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`
   }
 
-  /** Forgets the log, and starts with these faults. */
+  /** Clears the log and starts with these faults. */
   script(...faults: readonly Fault[]): void {
     this.plan((number) => faults[number] ?? 'ok')
   }
@@ -78,7 +78,7 @@ export class FaultServer {
     try {
       for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
     } catch {
-      return // the client went away
+      return // the client disconnected
     }
     const body = Buffer.concat(chunks).toString()
     const fault = this.#plan(this.attempts.length, body)
@@ -98,13 +98,13 @@ interface Context {
 
 export type NamedFault = keyof typeof faults
 
-/** `429_after_…` sends what follows as `Retry-After`. */
+/** `429_after_…` sends the rest of its name as `Retry-After`. */
 export type Fault = NamedFault | `429_after_${string}`
 
 const json = { 'content-type': 'application/json' }
-/** So that a test need not wait for the attempts. */
+/** So that a test need not wait for retries. */
 const atOnce = { 'retry-after': '0' }
-/** Made when it is first needed, and once: it takes a while. */
+/** Created once, on first use, because it takes a while. */
 let packed: Buffer | undefined
 const bomb = () => {
   packed ??= gzipSync(Buffer.alloc(32 * 1024 * 1024, ' '), { level: 9 })

@@ -1,5 +1,5 @@
-// node test/faults/fuzz-protocol.ts [count] [seed]: mutated responses through the parser, which must neither throw nor
-// take another view of JSON than JSON.parse. The suite runs some tens of thousands; this is for a million.
+// node test/faults/fuzz-protocol.ts [count] [seed]: sends mutated responses through the parser, which must
+// neither throw nor disagree with JSON.parse. The suite runs some tens of thousands; this is for a million.
 import {
   parseFinalResponse,
   parseNodeResponse,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/models/clock.ts'
 
-/** Time that passes only by being slept through, at once; it remembers how long each sleep was to be. */
+/** Time that passes only by sleeping, instantly; it records how long each sleep was. */
 export class InstantClock implements Clock {
   readonly sleeps: number[] = []
   #now: number

@@ -1,4 +1,4 @@
-/** Model responses with up to four random wounds, the same for the same seed. */
+/** Model responses with up to four random mutations, reproducible by seed. */
 export function* mutatedResponses(seed: number, count: number): Generator<string> {
   const random = generator(seed)
   const below = (n: number) => Math.floor(random() * n)
@@ -15,10 +15,10 @@ export function* mutatedResponses(seed: number, count: number): Generator<string
         case 1: // cut off
           text = text.slice(0, at)
           break
-        case 2: // say twice
+        case 2: // repeat
           text = text.slice(0, to) + text.slice(at)
           break
-        case 3: // put something hostile in
+        case 3: // insert something hostile
           text = text.slice(0, at) + pick(hostile) + text.slice(at)
           break
         case 4: // replace by something hostile
@@ -27,7 +27,7 @@ export function* mutatedResponses(seed: number, count: number): Generator<string
         case 5: // any UTF-16 unit
           text = text.slice(0, at) + String.fromCharCode(below(0x10000)) + text.slice(at + 1)
           break
-        default: // go on with another response
+        default: // append another response
           text = text.slice(0, at) + pick(healthy).slice(below(40))
       }
     }
@@ -86,7 +86,7 @@ const hostile = [
   '{"a":'.repeat(200),
 ]
 
-/** mulberry32: small, and enough to choose wounds. */
+/** mulberry32: small, and random enough to choose mutations. */
 function generator(seed: number): () => number {
   let state = seed >>> 0
   return () => {

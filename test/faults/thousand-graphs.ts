@@ -1,4 +1,4 @@
-// A thousand graphs at once; run with a small heap, it tells how many were answered.
+// Runs a thousand graphs concurrently with a small heap, and prints how many were answered.
 import { executeGraph } from '../../src/execution/execute-graph.ts'
 import { AgentGraph } from '../../src/graph/agent-graph.ts'
 import { freeText } from '../../src/library/answer-contract.ts'
@@ -14,7 +14,7 @@ const graph = AgentGraph.of([
 const model = new ScriptedModel((heard) =>
   fitting(heard, `${heard.executor.id} ${'word '.repeat(400)}`, 'yes'),
 )
-// It remembers what it was asked, which here would be the whole run.
+// It records its requests, which here would be the whole run.
 model.heard.push = () => 0
 
 const statuses = await Promise.all(

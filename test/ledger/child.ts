@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-/** A script in a process of its own, and the lines it has said. */
+/** A script in its own process, and the lines it printed. */
 export class Child {
   readonly process: ChildProcess
   readonly ended: Promise<unknown>
@@ -17,7 +17,7 @@ export class Child {
     this.ended = once(this.process, 'close')
   }
 
-  /** Whole lines only. */
+  /** Complete lines only. */
   get lines(): string[] {
     return this.#said.split('\n').slice(0, -1)
   }

@@ -1,4 +1,5 @@
-// node lock-holder.ts sqlite FILE | run FOLDER: takes the lock, says so, and keeps it until it is ended or hears something.
+// node lock-holder.ts sqlite FILE | run FOLDER: takes the lock, says so, and holds it until it ends or gets
+// input.
 import { writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { RunLock } from '../../src/store/run-lock.ts'

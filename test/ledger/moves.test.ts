@@ -33,7 +33,7 @@ afterAll(async () => {
   rmSync(work, { recursive: true, force: true })
 })
 
-/** What a run counts on is in the environment, for all that only look. */
+/** Sets the address in the environment, for commands that only read. */
 function inEnvironment(address: string): void {
   process.env['MAGIC_LEDGER'] = address
   onTestFinished(() => {
@@ -41,7 +41,7 @@ function inEnvironment(address: string): void {
   })
 }
 
-/** A run that its model stops in the middle. */
+/** A run interrupted midway by its model. */
 async function begun(name: string, options: { database?: string } = {}): Promise<string> {
   const folder = join(work, name)
   const stop = new AbortController()
@@ -66,7 +66,7 @@ const checked = async (folder: string) => {
 }
 
 describe('a run whose ledger is on PostgreSQL', () => {
-  test('is trained, interrupted and resumed to the same weights; verified; and its folder tells no address', async () => {
+  test('trains, is interrupted and resumes to the same weights; verifies; and its folder contains no address', async () => {
     const folder = await begun('there', { database })
     expect(existsSync(join(folder, 'ledger.sqlite'))).toBe(false)
     const seen: string[] = []
@@ -90,7 +90,7 @@ describe('a run whose ledger is on PostgreSQL', () => {
     }
   })
 
-  test('says what is missing where nobody says where it is', async () => {
+  test('says what is missing if its address is not given', async () => {
     const folder = await begun('unsaid', { database })
     const message = /The ledger of the run unsaid is on a PostgreSQL.*Set MAGIC_LEDGER/
     await expect(trainTiny(folder)).rejects.toThrow(message)
@@ -103,7 +103,7 @@ describe('a run whose ledger is on PostgreSQL', () => {
     expect(learned(folder)).toEqual(learned(whole))
   })
 
-  test('begins with the evaluations of another one, and pays for nothing again', async () => {
+  test('starts with the evaluations of another run and pays for nothing again', async () => {
     const folder = join(work, 'known')
     const model = modelAround((request, signal) => tinyModel.ask(request, signal))
     await trainTiny(folder, { database, ledger: join(whole, 'ledger.sqlite'), model })
@@ -114,7 +114,7 @@ describe('a run whose ledger is on PostgreSQL', () => {
 })
 
 describe('moving', () => {
-  test('an interrupted run there and back, and on to the same weights each time', async () => {
+  test('moves an interrupted run there and back, and reaches the same weights each time', async () => {
     const folder = await begun('moved')
     const run = new RunFolder(folder)
     const address = new PostgresAddress(database)
@@ -131,12 +131,12 @@ describe('moving', () => {
       expect(learned(place)).toEqual(learned(whole))
       expect(await checked(place)).toEqual([])
     }
-    // Grown there, it comes back over the file that was left behind.
+    // Having grown there, it replaces the file left behind.
     await moveLedger(new RunFolder(copy), 'sqlite')
     expect(await checked(copy)).toEqual([])
   })
 
-  test('cut short, it goes on where it stopped, and the run stays with what it had', async () => {
+  test('continues where it stopped when cut short, and the run keeps its ledger', async () => {
     const folder = join(work, 'cut')
     cpSync(whole, folder, { recursive: true })
     const run = new RunFolder(folder)
@@ -160,7 +160,7 @@ describe('moving', () => {
     expect(await moveLedger(run, address)).toEqual(expected)
   })
 
-  test('a damaged row, or one too many, is not taken for a copy', async () => {
+  test('does not accept a damaged or extra row as a copy', async () => {
     const folder = join(work, 'damaged')
     cpSync(whole, folder, { recursive: true })
     const run = new RunFolder(folder)
@@ -182,7 +182,7 @@ async function listed() {
   return await listLedgers(opened).finally(() => opened.close())
 }
 
-test('removing one leaves the others', async () => {
+test('removing one ledger leaves the others', async () => {
   const folder = join(work, 'removed')
   await trainTiny(folder, { database, settings: { ...tinySettings, updates: 1 } })
   const before = await listed()
@@ -200,7 +200,7 @@ test('removing one leaves the others', async () => {
   expect(left.rows).toEqual([])
 })
 
-test('by the command line: train there, move here, resume, and no word tells the password', async () => {
+test('works on the command line: train there, move here, resume, and never show the password', async () => {
   const environment = { MAGIC_LEDGER: database, MAGIC_RUNS_DIR: join(work, 'runs') }
   const said: string[] = []
   const magic = async (...words: string[]) => {

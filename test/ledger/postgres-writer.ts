@@ -1,4 +1,4 @@
-// node postgres-writer.ts ADDRESS LEDGER FIRST COUNT: as writer.ts, on a PostgreSQL.
+// node postgres-writer.ts ADDRESS LEDGER FIRST COUNT: like writer.ts, on PostgreSQL.
 import { writeSync } from 'node:fs'
 import { PostgresLedger } from '../../src/store/ledger/postgres.ts'
 import { PostgresAddress } from '../../src/store/postgres/address.ts'

@@ -6,7 +6,7 @@ import { noUsage } from '../../src/models/usage.ts'
 import type { Evaluation, EvaluationKey } from '../../src/store/ledger/evaluation.ts'
 import type { Ledger } from '../../src/store/ledger/ledger.ts'
 
-/** The same number, the same sample: whoever reads it back can tell whether it is whole. */
+/** The same number always gives the same sample, so a reader can tell whether it is complete. */
 export function sampleKey(number: number): EvaluationKey {
   const digest = (what: string) => hash('sha256', `${what} ${number}`, 'hex')
   return { graph: digest('graph'), task: `task-${number}`, dataVersion: digest('data'), executor: 'executor' }
@@ -63,7 +63,7 @@ export function sampleAnswer(number: number): ChatAnswer {
   }
 }
 
-/** Keeps evaluations and replies, several at a time, and says which are acknowledged. */
+/** Keeps evaluations and replies, several at a time, and prints which are acknowledged. */
 export async function writeSamples(ledger: Ledger, first: number, count: number): Promise<void> {
   let next = first
   async function lane(): Promise<void> {
@@ -73,7 +73,7 @@ export async function writeSamples(ledger: Ledger, first: number, count: number)
       await ledger.keepReply(`request-${number}`, sampleAnswer(number))
       const trace = sampleTrace(number, 'text '.repeat(number % 900))
       await ledger.keep(sampleKey(number), sampleEvaluation(number), trace)
-      // Straight to the descriptor: what is acknowledged is heard even if the next instant is the last.
+      // Written directly to the descriptor, so it arrives even if the process dies right after.
       writeSync(1, `${number}\n`)
     }
   }

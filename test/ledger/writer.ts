@@ -1,4 +1,5 @@
-// node writer.ts LEDGER FIRST COUNT: keeps evaluations and replies, several at a time, and says which are acknowledged.
+// node writer.ts LEDGER FIRST COUNT: keeps evaluations and replies, several at a time, and prints which are
+// acknowledged.
 import { writeSync } from 'node:fs'
 import { SqliteLedger } from '../../src/store/ledger/sqlite.ts'
 import { writeSamples } from './samples.ts'

@@ -1,5 +1,5 @@
-// node caller.ts ADDRESS ACCOUNT LIMITER CALLS LEASE: makes calls through a shared allowance, eight at a time, and tells of each. A
-// call is answered when a line comes in, or at once after `free`.
+// node caller.ts ADDRESS ACCOUNT LIMITER CALLS LEASE: makes calls through a shared allowance, eight at a
+// time, and reports each. A call is answered when a line of input arrives, or at once after `free`.
 import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { CallLimit } from '../../src/models/call-limit.ts'

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
-/** Stands between a client and a server, and can fall silent as a network does when a cable is cut: no end, no error. */
+/**
+ * Sits between a client and a server, and can go silent like a network with a cut cable: no end, no error.
+ */
 export class SilentProxy {
   readonly port: number
   readonly #server: Server
@@ -22,14 +24,14 @@ export class SilentProxy {
     return proxy
   }
 
-  /** An address with this proxy in the place of the server. */
+  /** An address with this proxy in place of the server. */
   through(address: string): string {
     const url = new URL(address)
     url.port = String(this.port)
     return url.href
   }
 
-  /** Nothing passes any more, in either direction; what is sent meanwhile is lost. */
+  /** Nothing passes in either direction; data sent meanwhile is lost. */
   silence(): void {
     this.#isSilent = true
   }

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => postgres.stop())
 
-test('has a fresh database for everyone, and keeps them over a restart', async () => {
+test('creates a new database on request, and keeps it across a restart', async () => {
   const [one, two] = [await postgres.database(), await postgres.database()]
   expect(one).not.toBe(two)
   await postgres.query('CREATE TABLE notes (text text)', one)
@@ -19,12 +19,12 @@ test('has a fresh database for everyone, and keeps them over a restart', async (
   expect((await postgres.query('SELECT * FROM notes', one)).rows).toEqual([])
 })
 
-test('nobody comes in without the password', async () => {
+test('requires the password', async () => {
   const wrong = postgres.address().replace('canary', 'other')
   await expect(postgres.query('SELECT 1', wrong)).rejects.toThrow(/password authentication failed/)
 })
 
-test('ends with the process that started it, also when that is killed', async () => {
+test('ends with the process that started it, even if that is killed', async () => {
   const module = new URL('server.ts', import.meta.url)
   const code = `const { Postgres } = await import(${JSON.stringify(module.href)})
     const postgres = await Postgres.start()

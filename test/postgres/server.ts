@@ -10,10 +10,10 @@ import pg from 'pg'
 
 const run = promisify(execFile)
 
-/** Stands in every address, so that a test can look for it where it must not be. */
+/** Part of every address, so that a test can look for it where it must not be. */
 export const canaryPassword = 'canary-Pa55/word'
 
-/** Outlives a test process that is killed: its standard input ends then, and it takes the server and its folder away. */
+/** Outlives a killed test process: its standard input ends, and it removes the server and its folder. */
 const keeper = `cat > /dev/null
 pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null)
 if [ -n "$pid" ]; then
@@ -24,15 +24,15 @@ fi
 rm -rf "$1"`
 
 export interface PostgresOptions {
-  /** For tests of crashes: commits wait for the disk. Elsewhere that only costs time. */
+  /** For crash tests: commits wait for the disk. Elsewhere that only costs time. */
   readonly durable?: boolean
   /** More lines for postgresql.conf, such as `max_connections = 20`. */
   readonly settings?: readonly string[]
 }
 
 /**
- * A real PostgreSQL on loopback, in a temporary folder of its own. One per test file: it takes a second to make. Tests take a
- * fresh database each.
+ * A real PostgreSQL on loopback, in its own temporary folder. One per test file, because it takes a second
+ * to start. Each test uses a new database.
  */
 export class Postgres {
   readonly port: number
@@ -51,7 +51,7 @@ export class Postgres {
     const owner = serverOwner()
     if (owner !== undefined) chownSync(folder, owner.uid, owner.gid)
     const watch = spawn('bash', ['-c', keeper, 'bash', folder], {
-      // A group of its own: what interrupts the tests must not interrupt the cleaning up.
+      // Its own process group: interrupting the tests must not interrupt the cleanup.
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
     })
@@ -86,7 +86,7 @@ export class Postgres {
         await postgres.restart()
         return postgres
       } catch (error) {
-        // Somebody else may have taken the port since.
+        // Another process may have taken the port since.
         if (attempt === 5) throw error
       }
     }
@@ -97,7 +97,7 @@ export class Postgres {
     return `postgres://magic:${encodeURIComponent(canaryPassword)}@127.0.0.1:${this.port}/${database}`
   }
 
-  /** Makes an empty database and gives its address. */
+  /** Creates an empty database and returns its address. */
   async database(): Promise<string> {
     this.#databases += 1
     const name = `d${process.pid}_${this.#databases}`
@@ -105,7 +105,7 @@ export class Postgres {
     return this.address(name)
   }
 
-  /** Runs a statement in a connection of its own. */
+  /** Runs a statement in its own connection. */
   async query(text: string, address = this.address()): Promise<pg.QueryResult> {
     const client = new pg.Client(address)
     await client.connect()
@@ -116,7 +116,7 @@ export class Postgres {
     }
   }
 
-  /** Starts it again where it was stopped; one that runs is stopped before. Its connections break. */
+  /** Starts it again after a stop; a running one is stopped first. Its connections break. */
   async restart(): Promise<void> {
     if (this.pid !== undefined) await this.halt()
     await this.#control('start', '--wait', '--timeout=600', '--log', join(this.#folder, 'log'))
@@ -127,7 +127,7 @@ export class Postgres {
     await this.#control('stop', '--wait', '--timeout=600', '--mode', mode)
   }
 
-  /** Stops it, and takes its folder away. */
+  /** Stops it and removes its folder. */
   async stop(): Promise<void> {
     this.#keeper.ref()
     const gone = once(this.#keeper, 'close')
@@ -135,7 +135,7 @@ export class Postgres {
     await gone
   }
 
-  /** Of the main process, while it runs. */
+  /** The main process, while it runs. */
   get pid(): number | undefined {
     const file = join(this.#folder, 'data', 'postmaster.pid')
     return existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : undefined
@@ -143,7 +143,7 @@ export class Postgres {
 
   async #control(...words: string[]): Promise<void> {
     const [file, all] = asOwner('pg_ctl', ['-D', join(this.#folder, 'data'), '--silent', ...words])
-    // No pipes: the server would inherit them, and nobody would ever see their end.
+    // No pipes: the server would inherit them, so they would never end.
     const control = spawn(file, all, { stdio: 'ignore' })
     const [code] = await once(control, 'close')
     if (code === 0) return
@@ -173,7 +173,7 @@ function asOwner(program: string, words: readonly string[]): [string, string[]] 
   return ['setpriv', [...identity, file, ...words]]
 }
 
-/** Debian keeps the server's programs off the path, by version. */
+/** Debian keeps the server's programs off the PATH, by version. */
 function programs(): string {
   const root = '/usr/lib/postgresql'
   const [newest] = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : []
@@ -183,8 +183,8 @@ function programs(): string {
 }
 
 /**
- * Below the ports that the system lends to outgoing connections and to servers that ask for any: while PostgreSQL is down in
- * the middle of a test, none of those can take its port.
+ * Below the ephemeral ports: while PostgreSQL is down in the middle of a test, no outgoing connection or
+ * other server can be assigned its port.
  */
 async function freePort(): Promise<number> {
   for (;;) {

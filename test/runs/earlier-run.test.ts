@@ -12,10 +12,10 @@ import { ownTaskSet } from '../../src/tasks/own/own-task-set.ts'
 import { train } from '../../src/training/train.ts'
 import { magicIn } from '../magic.ts'
 
-// A run of an earlier version that its cap stopped after two of six updates, with an evaluation, as it was left on the disk,
-// and the replies that the simulated model of that version gave to the rest.
+// A run of an earlier version, stopped by its cap after two of six updates, with an evaluation, as it was
+// left on disk, and the replies of that version's simulated model to the remaining requests.
 const earlier = fileURLToPath(new URL('../__fixtures__/before-the-rebuild', import.meta.url))
-// The weights that the version which began the run ended with.
+// The final weights of the version that started the run.
 const finalWeights = '09b9a46a7751bf78a2ebef6e3b66bfc584666a10b00e0616db1f71d5f0d94b08'
 
 const folder = mkdtempSync(join(tmpdir(), 'magic-earlier-'))
@@ -38,13 +38,13 @@ test('a run of an earlier version can be shown, verified, asked and compared', a
   expect(JSON.parse(asked.stdout)).toHaveProperty('answer')
 })
 
-test('and is not resumed with the simulated model of this version, whose answers are others', async () => {
+test("it is not resumed with this version's simulated model, whose answers differ", async () => {
   const resumed = await magic('resume', 'half', '--max-calls', '10000')
   expect(resumed).toMatchObject({ code: 2 })
   expect(resumed.stderr).toContain('model.options.version was 1 and is 2')
 })
 
-test('but from recorded replies of the earlier one, to the weights that it would have had then', async () => {
+test('it resumes from recorded replies of the earlier version to the same weights', async () => {
   const replies = join(folder, 'replies.jsonl')
   writeFileSync(replies, gunzipSync(readFileSync(`${replies}.gz`)))
   const { training, execution, concurrency } = new RunFolder(join(folder, 'half')).readRecord()

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { magic, magicProcess } from '../magic.ts'
 
-// A run on a disk that cannot be written. Modes do not bind root, so the folder is mounted read-only.
+// A run on a read-only disk. Permissions do not bind root, so the folder is mounted read-only.
 const hasBubblewrap = spawnSync('bwrap', ['--version']).status === 0
 const work = mkdtempSync(join(tmpdir(), 'magic-read-only-'))
 const runs = join(work, 'runs')
@@ -14,7 +14,7 @@ const temporary = mkdtempSync(join(tmpdir(), 'magic-read-only-temporary-'))
 const ledgerFiles = (run: string) =>
   readdirSync(join(runs, run)).filter((name) => name.startsWith('ledger.sqlite'))
 
-/** Runs the command where nothing below `work` can be written. */
+/** Runs the command where nothing below `work` is writable. */
 function magicReadOnly(...words: string[]) {
   const script = fileURLToPath(new URL('../../bin/magic.js', import.meta.url))
   const mounts = ['--dev-bind', '/', '/', '--ro-bind', work, work, '--chdir', work]
@@ -43,7 +43,7 @@ afterAll(() => {
 })
 
 describe.skipIf(!hasBubblewrap && process.env.CI !== 'true')('on a read-only disk', () => {
-  test('the folder really cannot be written', () => {
+  test('the folder really is read-only', () => {
     const { code, stderr } = magicReadOnly('resume', 'killed')
     expect(stderr).not.toContain('    at ')
     expect(code).toBe(6)
@@ -57,7 +57,7 @@ describe.skipIf(!hasBubblewrap && process.env.CI !== 'true')('on a read-only dis
     expect(code).toBe(0)
   })
 
-  test('a log that a kill has left is read, with its index and without', () => {
+  test('a write-ahead log left by a kill is read, with and without its index', () => {
     expect(ledgerFiles('killed')).toEqual(['ledger.sqlite', 'ledger.sqlite-shm', 'ledger.sqlite-wal'])
     cpSync(join(runs, 'killed'), join(runs, 'copied'), { recursive: true })
     rmSync(join(runs, 'copied', 'ledger.sqlite-shm'))
@@ -68,7 +68,7 @@ describe.skipIf(!hasBubblewrap && process.env.CI !== 'true')('on a read-only dis
     })
     expect(Number(counts[0])).toBeGreaterThan(0)
     expect(counts[1]).toBe(counts[0])
-    // Nothing is left of the copy that it was read from.
+    // The temporary copy it was read from is gone.
     expect(readdirSync(temporary).filter((name) => name.startsWith('magic-'))).toEqual([])
     expect(existsSync(join(runs, 'copied', 'ledger.sqlite-shm'))).toBe(false)
   })

@@ -10,7 +10,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Fault, FaultServer } from '../faults/fault-server.ts'
 import type { Outcome } from '../magic.ts'
 
-// What a run says that it has spent, against the log of a server that fails in many ways, over stops, kills and resumes.
+// Compares what a run says it has spent with the log of a server that fails in many ways, across stops,
+// kills and resumes.
 
 const folder = mkdtempSync(join(tmpdir(), 'magic-spending-'))
 const questions = join(folder, 'questions.jsonl')
@@ -20,14 +21,14 @@ const rows = Array.from({ length: 10 }, (_, index) => ({
 }))
 writeFileSync(questions, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
 
-/** Usage as the server tells it, and as it would bill it. */
+/** Usage as the server reports it, and as it would bill it. */
 const usageOf = (body: string) => ({ promptTokens: Math.ceil(body.length / 4), completionTokens: 9 })
 const told: readonly Fault[] = ['ok', 'no_choices']
 const unknown: readonly Fault[] = ['reset', 'truncate', 'no_usage', 'hang']
 const free: readonly Fault[] = ['429_after_0', '500']
 
 let server: FaultServer
-/** From this attempt on none is answered: they are in flight until their process ends. */
+/** From this attempt on nothing is answered: calls stay in flight until their process ends. */
 let silentFrom = Number.POSITIVE_INFINITY
 beforeAll(async () => {
   server = await FaultServer.start()
@@ -55,7 +56,7 @@ function start(...words: string[]): { child: ChildProcess; outcome: Promise<Outc
   return { child, outcome: ended.then(([stdout, stderr, [code]]) => ({ stdout, stderr, code })) }
 }
 
-/** Ends a command once so many of its calls hang. */
+/** Ends a command once this many of its calls hang. */
 async function endWhenSilent(signal: NodeJS.Signals, after: number, words: string[]): Promise<Outcome> {
   silentFrom = server.attempts.length + after
   const { child, outcome } = start(...words)
@@ -79,7 +80,7 @@ function log() {
   }
 }
 
-/** The end of a command that printed JSON, held to the server's log. */
+/** The end of a command that printed JSON, compared with the server's log. */
 function heldToLog({ stdout }: Outcome) {
   const result = JSON.parse(stdout)
   const { answered, input, output, unknown } = log()
@@ -87,7 +88,7 @@ function heldToLog({ stdout }: Outcome) {
   return result
 }
 
-test('over failures, kills, a stop, a cap and resumes, the sums are those of the server', async () => {
+test("across failures, kills, a stop, a cap and resumes, the sums match the server's", async () => {
   const model = ['--model', 'openai', '--model-name', 'm', '--base-url', server.url]
   const small = ['--encoder', 'lexical', '--probes', '1', '--set', 'hidden=8', 'maxUnits=2']
   const training = ['train', questions, ...model, ...small, '--updates', '4', '--name', 'run', '--json']
@@ -100,7 +101,7 @@ test('over failures, kills, a stop, a cap and resumes, the sums are those of the
     String(cap),
   ])
   expect(first.stdout).toBe('')
-  // Inside one update, once more.
+  // Within an update, once more.
   await endWhenSilent('SIGKILL', 9, ['resume', 'run', '--json'])
   const stopped = await endWhenSilent('SIGINT', 9, ['resume', 'run', '--json'])
   expect(stopped.code).toBe(130)
@@ -117,7 +118,7 @@ test('over failures, kills, a stop, a cap and resumes, the sums are those of the
   expect(log().unknown).toBeGreaterThan(12)
   expect(log().free).toBeGreaterThan(2)
 
-  // The cap is not forgotten: nothing more is asked.
+  // The cap is remembered: nothing more is asked.
   const asked = server.attempts.length
   const again = await start('resume', 'run', '--json').outcome
   expect(again.code).toBe(3)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { magic } from '../magic.ts'
 
-// A run that somebody has edited behind its back: no resume goes on from it in silence, and verify says so.
+// A run edited behind its back: no resume continues from it silently, and verify reports it.
 const runs = mkdtempSync(join(tmpdir(), 'magic-tampered-'))
 const questions = join(runs, 'questions.jsonl')
 const rows = Array.from({ length: 10 }, (_, index) => ({
@@ -55,7 +55,7 @@ test.each([
   ['half', 'seed'],
   ['half', 'learningRate'],
   ['whole', 'seed'],
-])('of the %s run another %s is refused by name', async (name, field) => {
+])('the %s run with another %s is refused by name', async (name, field) => {
   const run = copyOf(name)
   editRecord(run, (record) => {
     record.training[field]! += 1
@@ -67,7 +67,7 @@ test.each([
   ['half', 9],
   ['half', 1],
   ['whole', 4],
-])('of the %s run another number of updates, %i, is refused by name', async (name, updates) => {
+])('the %s run with another number of updates, %i, is refused by name', async (name, updates) => {
   const run = copyOf(name)
   editRecord(run, (record) => {
     record.updates = updates
@@ -80,7 +80,7 @@ test.each([
   ['half', 'events.jsonl'],
   ['half', 'membership.json'],
   ['whole', 'calls.jsonl'],
-])('of the %s run %s that is gone is noticed; once it is back all is well', async (name, file) => {
+])('the %s run without %s is refused; restoring it fixes the run', async (name, file) => {
   const run = copyOf(name)
   rmSync(join(runs, run, file))
   await refused(run, `${file} is missing`)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { magic, magicWithBubblewrap, type Outcome } from '../magic.ts'
 
-// Many commands one after the other, on a machine that may have other work.
+// Many commands in turn, possibly on a busy machine.
 
 const folder = mkdtempSync(join(tmpdir(), 'magic-tools-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -25,7 +25,7 @@ const weightsOf = (name: string) =>
   readFileSync(join(folder, name, 'checkpoints/update-000002/policy.safetensors'), 'base64')
 const verified = (run: typeof magic, name: string) => run('verify', name, '--runs-dir', folder)
 
-test('a run with bubblewrap is not resumed or evaluated without it, by name, and goes on where it is back', async () => {
+test('a run with bubblewrap is refused without it, by name, and continues once it is back', async () => {
   const begun = await magic(...training('with'), '--max-calls', '5')
   expect(begun).toMatchObject({ code: 3 })
   expect(begun.stderr).toContain('✓ tools    calculator, python_exec\n')
@@ -46,7 +46,7 @@ test('a run with bubblewrap is not resumed or evaluated without it, by name, and
   expect(await verified(magic, 'with')).toMatchObject({ code: 0 })
 })
 
-test('a run begun without bubblewrap goes on without it where it is there by now, to the same weights', async () => {
+test('a run started without bubblewrap continues without it, to the same weights', async () => {
   const begun = await without(...training('bare'), '--max-calls', '5')
   expect(begun).toMatchObject({ code: 3 })
   expect(begun.stderr).toContain(
@@ -61,19 +61,19 @@ test('a run begun without bubblewrap goes on without it where it is there by now
   expect(weightsOf('bare')).toBe(weightsOf('whole'))
 })
 
-test('a bubblewrap that does not start is as good as none, and says so', async () => {
+test('a bubblewrap that does not start counts as missing, and says so', async () => {
   const begun = await magicWithBubblewrap('/bin/false', ...training('broken'), '--max-calls', '0')
   expect(begun).toMatchObject({ code: 3 })
   expect(begun.stderr).toMatch(/python_exec: off, because bubblewrap does not start: .* ended with 1\./)
 })
 
-test('the doctor tells what to install', async () => {
+test('the doctor says what to install', async () => {
   const { stdout } = await without('doctor')
   expect(stdout).toContain('none: tools that run programs are off')
   expect(stdout).toContain('apt-get install bubblewrap python3')
 })
 
-test('synthetic questions are those that the run was begun with, whatever can be scored here', async () => {
+test('a run keeps its synthetic questions, whatever can be scored here', async () => {
   const begun = await without(
     ...['train', 'synthetic', '--train-size', '5', '--test-size', '5', ...small],
     ...['--name', 'synthetic', '--runs-dir', folder, '--max-calls', '5'],
@@ -85,7 +85,7 @@ test('synthetic questions are those that the run was begun with, whatever can be
   expect(await verified(magic, 'synthetic')).toMatchObject({ code: 0 })
 })
 
-test('the quick demo comes out the same with and without bubblewrap, bit for bit', async () => {
+test('the quick demo is bit-identical with and without bubblewrap', async () => {
   const demo = ['demo', '--quick', '--json', '--runs-dir', folder]
   const numbers = ({ stdout }: Outcome) => {
     const { training, organisations, example } = JSON.parse(stdout)

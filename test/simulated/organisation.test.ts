@@ -7,8 +7,8 @@ import { SimulatedModel } from '../../src/simulator/model/simulator.ts'
 import { graphOf, runOrganisation } from './organisation.ts'
 import { contractOf, questions } from './questions.ts'
 
-// The written-down competence model, seen from outside: real graphs, run by the real executor. Nothing here is left to
-// chance, since the same request gets the same answer; margins are well inside what other seeds give.
+// The documented competence model seen from outside: real graphs, run by the real executor. Nothing here is
+// random, since the same request gets the same answer; margins are well within what other seeds give.
 const count = 400
 
 interface Score {
@@ -39,7 +39,7 @@ async function scoreOf(
 const hard = (hardness: number): boolean => hardness > 0
 const easy = (hardness: number): boolean => hardness < 0
 
-test('easy questions are answered rightly more often than hard ones', async () => {
+test('easy questions are answered correctly more often than hard ones', async () => {
   for (const kind of questionKinds) {
     const [easier, harder] = [
       await scoreOf(kind, AgentGraph.empty, easy),
@@ -90,7 +90,7 @@ describe('roles', () => {
     expect(tables[1]!.right).toBeGreaterThan(tables[0]!.right + 0.15)
   })
 
-  test('who listens to whom matters: material before the calculation, the review after the program', async () => {
+  test('edges matter: material before the calculation, the review after the program', async () => {
     const inOrder = await scoreOf('table-arithmetic', graphOf('table_interpreter', 'calculation_auditor<0'))
     const reversed = await scoreOf('table-arithmetic', graphOf('calculation_auditor', 'table_interpreter<0'))
     expect(inOrder.right).toBeGreaterThan(reversed.right + 0.05)
@@ -99,7 +99,7 @@ describe('roles', () => {
     expect(reviewed.right).toBeGreaterThan(foreseen.right + 0.05)
   })
 
-  test('roles that are out of place are in the way', async () => {
+  test('unsuitable roles get in the way', async () => {
     const alone = await scoreOf('knowledge', graphOf('knowledge_reasoner'))
     const crowded = await scoreOf(
       'knowledge',
@@ -109,7 +109,7 @@ describe('roles', () => {
     expect(crowded.tokens).toBeGreaterThan(alone.tokens * 1.5)
   })
 
-  test('a checker repairs some of what a solver gets wrong', async () => {
+  test("a checker fixes some of a solver's mistakes", async () => {
     const solver = await scoreOf('code', graphOf('code_implementer'))
     const checked = await scoreOf('code', graphOf('code_implementer', 'code_reviewer<0'))
     expect(checked.right).toBeGreaterThan(solver.right + 0.04)
@@ -146,7 +146,7 @@ describe('groups', () => {
     expect(group.tokens).toBeGreaterThan(2 * atomic.tokens)
   })
 
-  test('help less where a question cannot be divided', async () => {
+  test('help less on questions that cannot be divided', async () => {
     const one = await scoreOf('knowledge', graphOf('independent_solver'), hard)
     const three = await scoreOf('knowledge', graphOf('independent_solver:group'), hard)
     expect(three.right - one.right).toBeLessThan(group.right - atomic.right)

@@ -11,7 +11,10 @@ import { executionSettings } from '../../src/settings/execution.ts'
 import { answerKey, formOfAnswer } from '../../src/simulator/model/answer-form.ts'
 import type { KnownTask } from '../../src/simulator/model/known-task.ts'
 
-/** A graph in short: `role` or `role:group`, and after `<` the positions that it listens to, as in `verifier<0,1`. */
+/**
+ * A graph in short form: `role` or `role:group`, and after `<` the positions it listens to, as in
+ * `verifier<0,1`.
+ */
 export function graphOf(...units: readonly string[]): AgentGraph {
   return AgentGraph.of(
     units.map((text): Unit => {
@@ -30,7 +33,7 @@ const settings = executionSettings.parse({ traceContent: false })
 const withoutSandbox = openToolbox()
 const limit = new CallLimit(1000)
 
-/** Executes a graph on a question whose answer is known, with the paper's library and all tools that are there. */
+/** Executes a graph on a question with a known answer, with the paper's library and all available tools. */
 export async function runOrganisation(
   model: ChatModel,
   graph: AgentGraph,

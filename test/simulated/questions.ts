@@ -9,7 +9,7 @@ import {
 import type { KnownTask } from '../../src/simulator/model/known-task.ts'
 import type { QuestionKind } from '../../src/simulator/model/question-kind.ts'
 
-/** Questions of one kind with their answers, as many as wanted. Passages beside them make some long, and so hard. */
+/** Questions of one kind with their answers. Passages make some of them long, and therefore hard. */
 export function questions(kind: QuestionKind, count: number): KnownTask[] {
   return Array.from({ length: count }, (_, index) => {
     const { task, ...known } = makers[kind](index)

@@ -12,11 +12,11 @@ export interface Asking {
   readonly executor?: string
   readonly tools?: readonly string[]
   readonly predecessors?: readonly JsonObject[]
-  /** What an earlier call of the node brought about. */
+  /** The result of the node's earlier call. */
   readonly turn?: JsonObject
 }
 
-/** A node's user message, in the shape that the executor sends. */
+/** A node's user message in the executor's format. */
 export function userMessage(task: Task, contract: AnswerContract, asking: Asking = {}): string {
   const { part = 'atomic', role = 'independent_solver', executor = role, tools = [] } = asking
   return JSON.stringify({

@@ -24,12 +24,12 @@ export interface RunningView {
   close(): Promise<void>
 }
 
-/** Starts the command as a user does. */
+/** Starts the command like a user would. */
 export function startMagicView(...words: string[]): Promise<RunningView> {
   return startMagicViewIn({}, ...words)
 }
 
-/** The same with more in its environment. */
+/** The same with more environment variables. */
 export async function startMagicViewIn(
   environment: Readonly<Record<string, string>>,
   ...words: string[]
@@ -51,7 +51,7 @@ export async function startMagicViewIn(
   }
 }
 
-/** A page that records what must not happen: errors, blocked content, requests to other hosts. */
+/** A page that records errors, blocked content and requests to other hosts. */
 export async function openPage(
   browser: Browser,
   { url }: Pick<RunningView, 'url'>,
@@ -68,7 +68,7 @@ export async function openPage(
     void dialog.dismiss()
   })
   page.on('console', (message) => {
-    // Refused requests are logged too; tests that expect one look at the page.
+    // Failed requests are logged too; tests that expect one check the page.
     const isRefusal = message.text().startsWith('Failed to load resource')
     if (['error', 'warning'].includes(message.type()) && !isRefusal)
       mishaps.push(`console: ${message.text()}`)
@@ -79,7 +79,7 @@ export async function openPage(
   return { page, mishaps }
 }
 
-/** Checks that axe finds nothing serious, in light and in dark; only colours can differ between the two. */
+/** Checks that axe finds nothing serious, in light and dark; only colours can differ between the two. */
 export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })

@@ -43,7 +43,7 @@ test('an edge begins at the far side of its source and ends at the near side of 
   expect(first.y).toBe(down.places.get('a')!.y + nodeSize.height)
 })
 
-test('a long graph goes downwards where there is little width, unless that needs as much', () => {
+test('a long graph goes downwards on narrow screens, unless that is as wide', () => {
   const wide = Array.from({ length: 9 }, (_, n) => ({ node: `w${n}`, predecessors: [] }))
   expect(fittingLayout(chain, 1000).direction).toBe('right')
   expect(fittingLayout(chain, 340).direction).toBe('down')
@@ -52,7 +52,7 @@ test('a long graph goes downwards where there is little width, unless that needs
   ).toBe('right')
 })
 
-/** Points along a path of M, L and C commands, close enough together to meet every box. */
+/** Points along a path of M, L and C commands, dense enough to hit every box. */
 function pointsOf(path: string): { x: number; y: number }[] {
   const points: { x: number; y: number }[] = []
   const steps = Array.from({ length: 41 }, (_, step) => step / 40)

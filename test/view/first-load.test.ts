@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { builtPages } from '../../src/view/front-end.ts'
 
-test('the first load is below 300 kB of compressed script, and nothing is fetched from elsewhere', async () => {
+test('the first load has less than 300 kB of compressed script, and fetches nothing from elsewhere', async () => {
   const pages = await builtPages()
   const index = readFileSync(join(pages, 'index.html'), 'utf8')
   const first = [...index.matchAll(/(?:src|href)="(\/assets\/[^"]+\.js)"/g)].map(([, path]) => path!)

@@ -84,7 +84,7 @@ function poison(evaluation: string): void {
   writeFileSync(events, spoiled.join(''))
 }
 
-test('there are as many payloads as promised, all different', () => {
+test('there are the promised number of distinct payloads', () => {
   expect(new Set(scripts).size).toBe(60)
   expect(new Set(paths).size).toBe(40)
 })
@@ -122,7 +122,7 @@ test('sixty payloads in questions, answers, names and roles are shown as text on
   await page.context().close()
 })
 
-test('an answer of a megabyte is cut, and control characters are shown as their codes', async () => {
+test('a megabyte answer is cut, and control characters are shown as codes', async () => {
   const { page, mishaps } = await openPage(browser, view)
   await page.goto(`${view.url}/runs/hostile/question?task=long`)
   await page.getByText('The first 64000 of 1000000 characters.').waitFor()
@@ -132,7 +132,7 @@ test('an answer of a megabyte is cut, and control characters are shown as their 
   await page.context().close()
 })
 
-test('a damaged run is listed with the reason, and its page tells it', async () => {
+test('a damaged run is listed with the reason, which its page shows too', async () => {
   const { page, mishaps } = await openPage(browser, view)
   await page.goto(view.url)
   const problem = page.getByRole('alert')
@@ -147,7 +147,7 @@ test('a damaged run is listed with the reason, and its page tells it', async () 
   await page.context().close()
 })
 
-test('an empty folder says how to begin', async () => {
+test('an empty folder shows how to begin', async () => {
   const empty = join(work, 'none-yet')
   const other = await startMagicView('--runs-dir', empty)
   const { page, mishaps } = await openPage(browser, other)
@@ -159,7 +159,7 @@ test('an empty folder says how to begin', async () => {
   await other.close()
 })
 
-test('a report of it is text too', async () => {
+test('a report shows payloads as text too', async () => {
   const base = join(work, 'report')
   const { code, stderr } = await magic('report', run, '--runs-dir', runs, '-o', base)
   expect(stderr + code).toBe('0')
@@ -181,7 +181,7 @@ function ask(path: string, headers: Record<string, string> = {}, method = 'GET')
   })
 }
 
-test.each(paths)('a path leads nowhere: %j', async (path) => {
+test.each(paths)('a path is refused: %j', async (path) => {
   const query = new URLSearchParams({ path }).toString()
   const [file, name, asset] = [
     await ask(`/api/runs/hostile/file?${query}`),
@@ -192,12 +192,12 @@ test.each(paths)('a path leads nowhere: %j', async (path) => {
     expect(response.status).toBe(404)
     expect(await response.text()).not.toMatch(/the-secret|root:|magic-run/)
   }
-  // A browser turns `/assets/..` into the start page before it sends the request.
+  // A browser resolves `/assets/..` to the start page before sending the request.
   expect([404, 200]).toContain(asset.status)
   expect(await asset.text()).toMatch(/^(<!doctype html>the page|There is nothing here\.)$/)
 })
 
-test('a file of the run can be had, as a download and nothing else', async () => {
+test('a run file is served as a download only', async () => {
   const response = await ask('/api/runs/hostile/file?path=run.json')
   expect(response.status).toBe(200)
   expect(response.headers.get('content-disposition')).toBe('attachment; filename="run.json"')
@@ -220,7 +220,7 @@ test.each([
   expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
 })
 
-test('every answer carries the policy, and nothing can be asked or changed unless allowed', async () => {
+test('every response carries the policy, and nothing can be asked or changed unless allowed', async () => {
   for (const path of ['/', '/api/runs', '/api/nothing', '/runs/hostile', '/assets/none.js']) {
     const policy = (await ask(path)).headers.get('content-security-policy')
     expect(policy).toContain("script-src 'self'")

@@ -40,7 +40,7 @@ const open = (path: string) => page.goto(`${view.url}${path}`)
 const main = () => page.locator('main')
 
 describe('runs', () => {
-  test('lists a run with status, score, tokens and progress, and leads to it', async () => {
+  test('lists a run with status, score, tokens and progress, and links to it', async () => {
     await open('/')
     const row = page.getByRole('row', { name: new RegExp(run) })
     await row.waitFor()
@@ -56,7 +56,7 @@ describe('runs', () => {
     expect(page.url()).toBe(`${view.url}/runs/${run}`)
   })
 
-  test('filters, sorts and selects in the address, so that a link carries them', async () => {
+  test('keeps filters, sorting and selection in the URL, so links preserve them', async () => {
     await open('/?q=nothing-like-this')
     await page.getByText('0 of 1 runs').waitFor()
     await page.getByRole('searchbox').fill('quick')
@@ -78,7 +78,7 @@ describe('runs', () => {
 })
 
 describe('a run', () => {
-  test('shows curves, the heat map and what it took', async () => {
+  test('shows curves, the heat map and the cost', async () => {
     await open(`/runs/${run}`)
     for (const name of [
       'Score',
@@ -118,7 +118,7 @@ describe('a run', () => {
     await expectAccessible(page)
   })
 
-  test('tells what training by values did with the questions it learned from', async () => {
+  test('shows how training by values treated the questions it learned from', async () => {
     await open(`/runs/${run}?tab=questions&q=arithmetic-0`)
     await page.getByRole('columnheader', { name: 'training' }).waitFor()
     await page.getByRole('row').nth(1).getByRole('link').click()
@@ -128,7 +128,7 @@ describe('a run', () => {
     await page.locator('.waterfall button').last().waitFor()
   })
 
-  test('shows what differs from the paper, and offers its files', async () => {
+  test('shows deviations from the paper, and offers its files', async () => {
     await open(`/runs/${run}?tab=settings`)
     const row = page.getByRole('row', { name: /^learningRate/ })
     expect(await row.innerText()).toMatch(/0\.001\s+0\.0001/)
@@ -145,7 +145,7 @@ describe('a run', () => {
 })
 
 describe('a question', () => {
-  test('shows why it was scored so, how its graph was built and who said what, beside another organisation', async () => {
+  test('explains its score, how its graph was built and who said what, beside another organisation', async () => {
     await open(`/runs/${run}?tab=questions`)
     await page.getByRole('searchbox').fill('choice-1')
     await page.getByRole('row').nth(1).getByRole('link').click()
@@ -170,7 +170,7 @@ describe('a question', () => {
     await expectAccessible(page)
   })
 
-  test('a message can be read by its edge', async () => {
+  test('shows a message when its edge is selected', async () => {
     await open(`/runs/${run}/question?task=synthetic-0-choice-1&by=chain`)
     await page.locator('.react-flow__edge').first().focus()
     await page.keyboard.press('Enter')
@@ -179,7 +179,7 @@ describe('a question', () => {
   })
 })
 
-test('compare shows the frontier, paired differences and disagreements, and leads to a question', async () => {
+test('compare shows the frontier, paired differences and disagreements, and links to a question', async () => {
   await open(`/compare?runs=${run}&a=trained&b=direct`)
   await page.getByRole('img', { name: /against tokens per question/ }).waitFor()
   expect(await page.locator('.plot .frontier').count()).toBe(1)
@@ -207,7 +207,7 @@ test('asking builds a graph, runs it and shows the answer', async () => {
   await expectAccessible(page)
 })
 
-test('a training that runs moves on the page by itself', async () => {
+test('a running training updates the page by itself', async () => {
   const gate = Promise.withResolvers<void>()
   let updates = 0
   const model = modelAround(async (request, signal) => {
@@ -235,7 +235,7 @@ test('a training that runs moves on the page by itself', async () => {
   await page.getByRole('img', { name: /^Score: from .* over 4 updates$/ }).waitFor()
 })
 
-test('everything can be reached with the keyboard alone', async () => {
+test('everything is reachable by keyboard', async () => {
   const press = async (name: RegExp, key = 'Enter') => {
     for (let presses = 0; presses < 80; presses += 1) {
       await page.keyboard.press('Tab')
@@ -265,7 +265,7 @@ test('everything can be reached with the keyboard alone', async () => {
   await page.getByText('Request', { exact: true }).waitFor()
 })
 
-test('no page is wider than a narrow screen', async () => {
+test('no page overflows a narrow screen', async () => {
   await page.setViewportSize({ width: 400, height: 800 })
   const question = 'task=synthetic-0-choice-1&by=trained&beside=untrained'
   const paths = ['/', '/ask', `/compare?runs=${run}`, `/runs/${run}/question?${question}`]
@@ -280,7 +280,7 @@ test('no page is wider than a narrow screen', async () => {
   }
 })
 
-test('the colours can be chosen, and stay', async () => {
+test('the colour scheme can be chosen and is remembered', async () => {
   await open('/')
   await page.getByRole('button', { name: 'Dark' }).click()
   const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor')
@@ -308,7 +308,7 @@ test('magic report writes the same tables and plots as HTML and as Markdown', as
   for (const path of [html, markdown, plots]) rmSync(path, { recursive: true })
 })
 
-test('runs with different questions are reported side by side, and not compared', async () => {
+test('runs with different questions are reported side by side, but not compared', async () => {
   const folder = join(runs, 'other')
   await trainTiny(folder)
   await evaluate({

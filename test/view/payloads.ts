@@ -1,4 +1,4 @@
-/** Known cross-site-scripting payloads. Each sets `window.hacked` or opens a dialog if it succeeds. */
+/** Known cross-site scripting payloads. Each sets `window.hacked` or opens a dialog if it succeeds. */
 export const scripts: readonly string[] = [
   '<script>window.hacked=1</script>',
   '<script src="data:text/javascript,window.hacked=1"></script>',

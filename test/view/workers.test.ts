@@ -45,7 +45,7 @@ afterEach(async () => {
   expect(mishaps).toEqual([])
 })
 
-/** Neither where the database is nor how to get in. */
+/** Checks that neither the database's address nor its password is shown. */
 async function expectNoAddress(): Promise<void> {
   const content = `${await page.content()} ${await (await fetch(`${view.url}/api/workers`)).text()}`
   for (const secret of [
@@ -66,7 +66,7 @@ test('without workers it says how to start one', async () => {
   await expectNoAddress()
 })
 
-test('shows who works on what, what waits and how fast, as it changes, and gets over a database that is away', async () => {
+test('shows live who works on what, what waits and how fast, and survives a database outage', async () => {
   const { parts } = tinyExecutor()
   const hostile = '<img src=x onerror=alert(1)>'
   const goOn = Promise.withResolvers<void>()

@@ -23,7 +23,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('a cap stops what workers do, at no more than the calls in flight beyond it; a resume goes on to the same weights', async () => {
+test('a cap stops the workers, with at most the calls in flight beyond it; a resume reaches the same weights', async () => {
   const alone = join(folder, 'alone')
   const whole = await trainTiny(alone)
   const address = await postgres.database()
@@ -64,7 +64,7 @@ test('a cap stops what workers do, at no more than the calls in flight beyond it
   const finished = await step({ calls: 2 * whole.spent.calls })
   expect(finished).toMatchObject({ status: 'finished', done: whole.done })
   expect(learned(there)).toEqual(learned(alone))
-  // What was answered before the cap is not asked again.
+  // Calls answered before the cap are not repeated.
   expect(asked.size).toBe(counted.calls)
   expect(finished.spent.calls).toBe(counted.calls)
   drain.abort()

@@ -13,7 +13,7 @@ afterAll(async () => {
   magic.remove()
 })
 
-test('a trainer and two workers reach the weights of one process, past a cap, and drain', async () => {
+test('a trainer and two workers reach the weights of one process, across a cap, and drain', async () => {
   const address = await postgres.database()
   expect(await magic.run(`train ${smallRun} --name alone`)).toMatchObject({ code: 0 })
   const refused = await magic.run(`train ${smallRun} --name first --workers`)

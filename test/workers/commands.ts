@@ -9,11 +9,11 @@ import { RunFolder } from '../../src/store/run-folder.ts'
 /** A training of a few dozen calls. */
 export const smallRun = 'synthetic --train-size 6 --test-size 6 --encoder lexical --method paper --updates 2'
 
-/** Runs `magic` commands, each in a process of its own, in one folder. */
+/** Runs `magic` commands, each in its own process, in one folder. */
 export class Commands {
   readonly folder = mkdtempSync(join(tmpdir(), 'magic-commands-'))
 
-  /** Without an address there is no PostgreSQL for it. */
+  /** Without an address it has no PostgreSQL. */
   start(line: string, address?: string, environment: Readonly<Record<string, string>> = {}) {
     const { MAGIC_LEDGER: _, ...env } = process.env
     const main = new URL('../../bin/magic.js', import.meta.url).pathname

@@ -24,7 +24,7 @@ afterAll(async () => {
   magic.remove()
 })
 
-/** A finalizer that is not the usual one. */
+/** A finalizer other than the default. */
 const votingGraph = {
   units: [
     { role: 'task_decomposer', realization: 'atomic', predecessors: [] },
@@ -53,7 +53,7 @@ async function bothWays(options: string) {
   return { ...facts(there), errors: there.errors }
 }
 
-test('every organisation scores as in one process, and one that drives runs here and says so', async () => {
+test('every organisation scores as in one process; a driver organisation runs locally and says so', async () => {
   writeFileSync(join(magic.folder, 'vote.json'), JSON.stringify(votingGraph))
   const { errors } = await bothWays(
     '--organisation trained,graph:vote.json,searched,llm-debate,autogen --limit 3',
@@ -68,11 +68,11 @@ test('interventions reach the workers', async () => {
   expect(disturbed.calls).toBeLessThan(plain.calls)
 })
 
-test("the paper's rule for a model that cannot be reached holds on workers", async () => {
+test("the paper's rule for an unreachable model holds on workers", async () => {
   await bothWays('--transport-failures zero --limit 4')
 })
 
-test('what was answered before a cap is not asked for again, and a complete evaluation leaves no ledger', async () => {
+test('calls answered before a cap are not repeated, and a complete evaluation leaves no ledger', async () => {
   const capped = await magic.run('eval shared --workers --seed 5 --max-calls 3 --json', address)
   expect(capped, capped.errors).toMatchObject({ code: 3 })
   const rest = await magic.run('eval shared --workers --seed 5 --json', address)

@@ -1,5 +1,5 @@
-// node matrix.ts [POINTS] [--only FAULT]: trainings by workers in which something goes wrong, in every way and at many moments. There
-// are about POINTS of them, 112 by default.
+// node matrix.ts [POINTS] [--only FAULT]: trainings by workers in which something goes wrong, in every way
+// and at many moments. About POINTS of them, 112 by default.
 import { parseArgs } from 'node:util'
 import { deriveRandom } from '../../src/numerics/random.ts'
 import { faults, Stage } from './stage.ts'

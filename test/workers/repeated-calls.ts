@@ -4,14 +4,15 @@ import type { Ask } from '../crash/processes.ts'
 export interface Strike {
   /** Milliseconds since 1970. */
   readonly at: number
-  /** The worker that was killed, stopped or cut off, by its key; none for other faults. */
+  /** The key of the worker that was killed, stopped or cut off; none for other faults. */
   readonly worker?: string
 }
 
 /**
- * Which calls were asked for more than once without need, in words. Only calls that were in flight at a worker that was
- * killed, stopped or cut off may be repeated, and no call whose answer was kept before. `lostAt` says when each worker was struck
- * or lost its lease, `keptAt` when each answer was kept. Each worker has so many calls in flight at most.
+ * Describes calls that were needlessly made more than once. Only calls in flight at a worker that was
+ * killed, stopped or cut off may be repeated, and none whose answer was already kept. `lostAt` says when
+ * each worker was hit or lost its lease, `keptAt` when each answer was kept. Each worker has a limited
+ * number of calls in flight.
  */
 export function needlessRepeats(
   asks: readonly Ask[],

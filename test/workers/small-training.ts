@@ -9,7 +9,10 @@ import { RemoteEvaluations } from '../../src/workers/remote-evaluations.ts'
 import { smallSettings } from '../crash/small-training.ts'
 import { tinyTaskSet } from '../tiny-task-set.ts'
 
-/** A training of a few dozen calls: begun, or resumed where it was begun before. Without an address, in this process alone. */
+/**
+ * A training of a few dozen calls: started, or resumed if it exists. Without an address, in this process
+ * alone.
+ */
 export async function trainByWorkers(
   folder: string,
   address: string | undefined,

@@ -15,7 +15,7 @@ import { needlessRepeats, repeatsOf, type Strike } from './repeated-calls.ts'
 import { trainByWorkers } from './small-training.ts'
 import type { WorkerSettings } from './worker-process.ts'
 
-/** `away`: PostgreSQL is gone for longer than a lease. */
+/** `away`: PostgreSQL is down longer than a lease. */
 export const faults = ['kill', 'stop', 'cut', 'restart', 'crash', 'away', 'duplicate', 'trainer'] as const
 export type Fault = (typeof faults)[number]
 
@@ -29,14 +29,14 @@ export interface PointReport {
 }
 
 interface StartedWorker {
-  /** Unique over all starts. The model's server knows it by this key. */
+  /** Unique across all starts. The model's server identifies it by this key. */
   readonly key: string
   readonly process: ChildProcess
 }
 
 /**
- * A PostgreSQL, a model that logs what it was asked, and two workers, the second behind a network that can fall silent. On it
- * trainings run in which something goes wrong.
+ * A PostgreSQL, a model that logs its requests, and two workers, the second behind a network that can go
+ * silent. Trainings run on it while something goes wrong.
  */
 export class Stage {
   readonly #work = mkdtempSync(join(tmpdir(), 'magic-workers-'))
@@ -45,7 +45,7 @@ export class Stage {
   readonly #server: LoggedServer
   readonly #address: string
   readonly #workers: StartedWorker[] = []
-  /** Of every worker ever started, by the number of its process. */
+  /** Every worker ever started, by process id. */
   readonly #keys = new Map<number, string>()
   #expected: ReadonlyMap<string, string> = new Map()
   #points = 0
@@ -59,7 +59,7 @@ export class Stage {
   }
 
   static async open(): Promise<Stage> {
-    // Commit times tell when an answer was kept.
+    // Commit times show when an answer was kept.
     const postgres = await Postgres.start({ durable: true, settings: ['track_commit_timestamp = on'] })
     const proxy = await SilentProxy.start(postgres.port)
     const log = join(mkdtempSync(join(tmpdir(), 'magic-log-')), 'server.log')
@@ -83,8 +83,9 @@ export class Stage {
   }
 
   /**
-   * A training in which a fault strikes after so many calls. Throws unless it ends with exactly the weights of an undisturbed
-   * one, everything that was asked is counted, and only calls in flight at a struck worker are repeated.
+   * A training that is hit by a fault after this many calls. Throws unless it ends with exactly the weights
+   * of an undisturbed one, every request is counted, and only calls in flight at the affected worker are
+   * repeated.
    */
   async point(fault: Fault, after: number): Promise<PointReport> {
     this.#points += 1
@@ -103,7 +104,7 @@ export class Stage {
     const lostAt = await this.#lostAt(strike)
     const needless = needlessRepeats(asks, lostAt, await this.#keptAt(), calls)
     if (needless.length > 0) throw new Error(needless.join('; '))
-    // A call whose caller is gone counts only once it cannot be answered any more.
+    // A call whose caller is gone counts only once it can no longer be answered.
     const mayBeOpen = calls * lostAt.size
     const counted = spent.calls + spent.unknown
     if (counted + mayBeOpen < asks.length)
@@ -187,8 +188,8 @@ export class Stage {
   }
 
   /**
-   * When each worker was struck or lost its lease since this was last asked, by its key. On a busy machine one may get no core for
-   * longer than its lease: then it is lost just as if it had been stopped.
+   * When each worker was hit or lost its lease since the last call, by key. On a busy machine one may get no
+   * core for longer than its lease: then it is lost as if it had been stopped.
    */
   async #lostAt(strike: Strike | undefined): Promise<Map<string, number>> {
     const { rows } = await this.#postgres.query(
@@ -212,7 +213,7 @@ export class Stage {
     return new Map(rows.map(({ digest, at }) => [digest, Number(at)]))
   }
 
-  /** The run goes on in another folder, as on another machine. */
+  /** The run continues in another folder, as if on another machine. */
   async #killTrainer(folder: string, isTime: () => Promise<void>) {
     const words = [script('trainer-process.ts'), folder, this.#address, this.#server.url]
     const trainer = spawn(process.execPath, words, { stdio: ['pipe', 'ignore', 'inherit'] })
@@ -222,7 +223,7 @@ export class Stage {
     trainer.kill('SIGKILL')
     await ended
     const at = `${folder}-moved`
-    // Killed early enough, it has not begun yet.
+    // If killed early enough, it has not begun yet.
     if (existsSync(folder)) cpSync(folder, at, { recursive: true })
     rmSync(folder, { recursive: true, force: true })
     return { ...(await trainByWorkers(at, this.#address, this.#server.url)), at, strike }

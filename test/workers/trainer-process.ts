@@ -1,4 +1,4 @@
-// node trainer-process.ts FOLDER ADDRESS URL: a training by workers in a process of its own.
+// node trainer-process.ts FOLDER ADDRESS URL: a training by workers in its own process.
 import { trainByWorkers } from './small-training.ts'
 
 const [folder, address, url] = process.argv.slice(2) as [string, string, string]

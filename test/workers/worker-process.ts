@@ -1,5 +1,5 @@
-// node worker-process.ts ADDRESS URL SETTINGS: a worker in a process of its own, with a model behind a URL. It prints `ready` when
-// it has opened its first assignment, and ends with its parent.
+// node worker-process.ts ADDRESS URL SETTINGS: a worker in its own process, with a model behind a URL. It
+// prints `ready` after opening its first assignment, and ends with its parent.
 import { writeSync } from 'node:fs'
 import { openModel } from '../../src/models/open-model.ts'
 import { PostgresAddress } from '../../src/store/postgres/address.ts'
@@ -11,7 +11,7 @@ export interface WorkerSettings {
   readonly name: string
   readonly calls: number
   readonly leaseSeconds: number
-  /** The model's key, by which its server knows who asks. */
+  /** The model's key, by which its server identifies the caller. */
   readonly key: string
 }
 

@@ -50,9 +50,9 @@ describe('tools', () => {
       publicTests: [],
       privateTests: '[]',
     }
-    // @ts-expect-error a reference is no context
+    // @ts-expect-error a reference is not a context
     const first: ToolContext = reference
-    // @ts-expect-error although it has the same public fields
+    // @ts-expect-error even with the same public fields
     const second: ToolContext = hidden
     expect([first, second]).toHaveLength(2)
   })

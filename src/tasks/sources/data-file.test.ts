@@ -21,7 +21,7 @@ async function linesOf(path: string, limits: FileLimits = defaultLimits): Promis
   return lines
 }
 
-test('lines keep their number, blank ones are passed over', async () => {
+test('lines keep their numbers, and blank ones are skipped', async () => {
   const path = fileOf('one\r\n\n  \ntwo\u2028two\nthree')
   expect(await linesOf(path)).toEqual([
     [1, 'one\r'],
@@ -30,7 +30,7 @@ test('lines keep their number, blank ones are passed over', async () => {
   ])
 })
 
-test('a gzip file gives the same lines, and the digest of the file as it is', async () => {
+test('a gzip file gives the same lines, and the digest of the file itself', async () => {
   const zipped = gzipSync('a\nb\n')
   const path = fileOf(zipped, 'data.gz')
   const lines: string[] = []
@@ -43,13 +43,13 @@ test('a gzip file gives the same lines, and the digest of the file as it is', as
   })
 })
 
-test('lines come whole, however the chunks fall', async () => {
+test('lines stay whole across chunk boundaries', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.string({ maxLength: 40 })),
       fc.integer({ min: 1, max: 3 }),
       async (texts, repeat) => {
-        // Above the size of a chunk, with characters of several bytes at its edge.
+        // Larger than a chunk, with multi-byte characters at its edge.
         const filler = 'é'.repeat(300_000 * repeat)
         const wanted = [filler, ...texts.map((text) => text.replaceAll('\n', ' ')), filler].filter(
           (l) => l.trim() !== '',
@@ -61,7 +61,7 @@ test('lines come whole, however the chunks fall', async () => {
   )
 })
 
-test('caps: line length, lines, bytes on disk, expanded bytes, ratio, document', async () => {
+test('limits: line length, lines, bytes on disk, expanded bytes, ratio, document', async () => {
   const small = { ...defaultLimits, lineBytes: 100, rows: 3, documentBytes: 50 }
   await expect(linesOf(fileOf(`ok\n${'x'.repeat(101)}`), small)).rejects.toThrow(
     /row 2: is longer than 100 bytes/,
@@ -78,7 +78,7 @@ test('caps: line length, lines, bytes on disk, expanded bytes, ratio, document',
   )
 })
 
-test('damage is named with its file', async () => {
+test('damage names the file', async () => {
   const zipped = gzipSync('a\n'.repeat(1000))
   const truncated = fileOf(zipped.subarray(0, zipped.length - 12))
   await expect(linesOf(truncated)).rejects.toThrow(/data\.jsonl: cannot be read .*truncated/)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readPickledText } from './pickled-text.ts'
 
-/** As CPython's pickle.dumps writes a str. */
+/** The bytes CPython's pickle.dumps writes for a str. */
 function pickle(text: string, protocol: 2 | 4): Buffer {
   const bytes = Buffer.from(text)
   const length = Buffer.alloc(4)
@@ -17,7 +17,7 @@ function pickle(text: string, protocol: 2 | 4): Buffer {
   ])
 }
 
-test('texts of every length come back', () => {
+test('texts of every length round-trip', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'grapheme' }),
@@ -30,13 +30,13 @@ test('texts of every length come back', () => {
   )
 })
 
-test('a pickle that runs something is refused at the instruction', () => {
+test('a pickle that calls something is refused at the instruction', () => {
   // pickle.dumps of an object whose __reduce__ is (os.system, ('id',)), protocol 2
   const hostile = Buffer.from('gAJjcG9zaXgKc3lzdGVtCnEAWAIAAABpZHEBhXECUnEDLg==', 'base64')
   expect(() => readPickledText(hostile)).toThrow(/instruction 0x63/)
 })
 
-test('anything but one text is refused', () => {
+test('anything but a single text is refused', () => {
   expect(() => readPickledText(Buffer.from([0x80, 4, 0x2e]))).toThrow(/no text/)
   expect(() => readPickledText(Buffer.concat([pickle('a', 4), Buffer.from('x')]))).toThrow(/follows/)
   expect(() => readPickledText(Buffer.from([0x80, 9]))).toThrow(/protocol/)

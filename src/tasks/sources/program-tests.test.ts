@@ -10,12 +10,12 @@ function encode(text: string): string {
   return deflateSync(pickle).toString('base64')
 }
 
-test('plain and encoded tests are the same', () => {
+test('plain and encoded tests are equal', () => {
   expect(decodeTests(JSON.stringify(tests))).toEqual(tests)
   expect(decodeTests(encode(JSON.stringify(tests)))).toEqual(tests)
 })
 
-test('what is wrong is said', () => {
+test('errors say what is wrong', () => {
   expect(() => decodeTests('')).toThrow(/neither/)
   expect(() => decodeTests('{not base64}')).toThrow(/neither/)
   expect(() => decodeTests('AAAA')).toThrow()
@@ -23,7 +23,7 @@ test('what is wrong is said', () => {
   expect(() => decodeTests(encode(JSON.stringify(tests)).slice(0, -8))).toThrow()
 })
 
-test('a bomb ends at the limit', () => {
+test('a decompression bomb stops at the limit', () => {
   const bomb = deflateSync(Buffer.alloc(2 ** 28 + 1)).toString('base64')
   expect(() => decodeTests(bomb)).toThrow()
 })

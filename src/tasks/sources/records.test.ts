@@ -45,7 +45,7 @@ test('a mismatch names file, row and field', async () => {
   expect([nested.row, nested.field]).toEqual([1, 'list[1]'])
 })
 
-test('truncated and foreign files', async () => {
+test('truncated and foreign files are refused', async () => {
   expect((await failureOf(readRecords(fileOf('{"name": "a"}\n{"na'), schema, () => {}))).message).toMatch(
     /row 2: is not valid JSON .*truncated/,
   )

@@ -26,7 +26,7 @@ describeShared('the eight benchmarks on the shared data', () => {
     ['livecodebench', 4, 4, /^Trains on a part of livecodebench sample and evaluates on the rest;/],
     ['tatqa', 100, 1663, /^Trains on tatqa dev .* the 1,663 of tatqa_dataset_test_gold\.json/],
     ['tabfact', 100, 500, /^Trains on tabfact dev /],
-  ] as const)('%s: %i to train on, %i to evaluate', async (name, training, evaluation, deviation) => {
+  ] as const)('%s: %i to train, %i to evaluate', async (name, training, evaluation, deviation) => {
     const set = await open(name)
     expect([set.name, set.profile.id]).toEqual([name, name])
     expect(set.library.roles.map(({ id }) => id).sort()).toEqual([...set.profile.roles].sort())
@@ -39,7 +39,7 @@ describeShared('the eight benchmarks on the shared data', () => {
     else expect(told).toMatch(deviation)
   })
 
-  test('Q1 has the examples of the goldens', async () => {
+  test('Q1 selects the golden examples', async () => {
     const golden = goldens()
     for (const name of ['mmlu_pro', 'strategyqa'] as const) {
       const set = await open(name)
@@ -52,25 +52,22 @@ describeShared('the eight benchmarks on the shared data', () => {
     expect(ids(tabfact, 'test')).toEqual(golden['tabfact_q1_test']!['eval_ids'])
   })
 
-  test.each(['mmlu_pro', 'tatqa'] as const)(
-    '%s: Q2, Q3 and D1 have the examples of the goldens',
-    async (name) => {
-      const golden = goldens()
-      const q2 = await open(name, { study: 'q2' })
-      expect(ids(q2, 'train')).toEqual(golden[`${name}_q2`]!['train_ids'])
-      expect(ids(q2, 'test')).toEqual(golden[`${name}_q2`]!['eval_ids'])
-      const q3 = await open(name, { study: 'q3' })
-      expect(ids(q3, 'train')).toEqual(golden[`${name}_q2`]!['train_ids'])
-      expect(ids(q3, 'test')).toEqual(golden[`${name}_q3`]!['eval_ids'])
-      const d1 = await open(name, { study: 'd1' })
-      expect(ids(d1, 'test')).toEqual(golden[`${name}_d1`]!['ids'])
-      expect(Object.keys(d1.splits)).toEqual(['test'])
-      expect(d1.metric).toBe('accuracy')
-    },
-  )
+  test.each(['mmlu_pro', 'tatqa'] as const)('%s: Q2, Q3 and D1 select the golden examples', async (name) => {
+    const golden = goldens()
+    const q2 = await open(name, { study: 'q2' })
+    expect(ids(q2, 'train')).toEqual(golden[`${name}_q2`]!['train_ids'])
+    expect(ids(q2, 'test')).toEqual(golden[`${name}_q2`]!['eval_ids'])
+    const q3 = await open(name, { study: 'q3' })
+    expect(ids(q3, 'train')).toEqual(golden[`${name}_q2`]!['train_ids'])
+    expect(ids(q3, 'test')).toEqual(golden[`${name}_q3`]!['eval_ids'])
+    const d1 = await open(name, { study: 'd1' })
+    expect(ids(d1, 'test')).toEqual(golden[`${name}_d1`]!['ids'])
+    expect(Object.keys(d1.splits)).toEqual(['test'])
+    expect(d1.metric).toBe('accuracy')
+  })
 
   test.each(['mmlu_pro', 'tatqa'] as const)(
-    '%s: in D1 a right answer counts as wrong where a node failed',
+    '%s: in D1 a right answer counts as wrong if a node failed',
     async (name) => {
       const { scorer, splits } = await open(name, { study: 'd1', test: 1 })
       const [reference] = splits['test']!.references.values()
@@ -83,7 +80,7 @@ describeShared('the eight benchmarks on the shared data', () => {
     },
   )
 
-  test('the questions that Q2 discards are told', async () => {
+  test('the selection lists the questions Q2 discards', async () => {
     const { eval: evaluation, train } = goldens()['tatqa_q2']!['discarded_ids'] as unknown as Record<
       string,
       string[]
@@ -93,7 +90,7 @@ describeShared('the eight benchmarks on the shared data', () => {
   })
 
   test.each(benchmarkNames.filter((name) => name !== 'humaneval' && name !== 'livecodebench'))(
-    '%s: its solutions score 1 and fit the contract; no answer and nonsense score 0',
+    '%s: its solutions score 1 and fit the contract; missing and nonsense answers score 0',
     async (name) => {
       const set = await open(name)
       const nonsense: JsonValue[] = ['', ' ', '?', null, 1, true, [], {}, { values: [], scale: '' }]
@@ -112,7 +109,7 @@ describeShared('the eight benchmarks on the shared data', () => {
     },
   )
 
-  test('every public TAT-QA answer scores 1 by the official measure, and all of D1’s by its own', async () => {
+  test('every public TAT-QA answer scores 1 by the official measure, and D1’s by its own', async () => {
     const all = await open('tatqa', { split: { train: 'dev', test: 'dev' } })
     const gold = [...all.splits['train']!.references, ...all.splits['test']!.references]
     expect(gold).toHaveLength(1668)
@@ -132,7 +129,7 @@ describeShared('the eight benchmarks on the shared data', () => {
     }
   })
 
-  test('fewer are the first of the selected, and only they are read', async () => {
+  test('a smaller size takes the first of the selected examples and reads only those', async () => {
     const whole = await open('gsm8k')
     const part = await open('gsm8k', { train: 7, test: 3 })
     expect(ids(part, 'train')).toEqual(ids(whole, 'train').slice(0, 7))
@@ -151,19 +148,19 @@ describeShared('the eight benchmarks on the shared data', () => {
     expect(alone.selection['deviation']).toBeUndefined()
   })
 
-  test('another seed has other examples', async () => {
+  test('another seed selects other examples', async () => {
     const set = await open('mmlu_pro', { seed: 7 })
     expect(set.selection['seed']).toBe(7)
     expect(ids(set, 'train')).not.toEqual(ids(await open('mmlu_pro'), 'train'))
   })
 
-  test('statements without their table are refused, with the remedy', async () => {
+  test('statements without their table are refused with the remedy', async () => {
     await expect(open('tabfact', { seed: 7 })).rejects.toThrow(
       /selected examples of tabfact .* have no table, '.*' for one\. Get all tables with `magic data pull tabfact`/,
     )
   })
 
-  test.each(benchmarkNames)('%s: its membership is the same each time', async (name) => {
+  test.each(benchmarkNames)('%s: its membership is reproducible', async (name) => {
     const [first, second] = [membership(await open(name)), membership(await open(name))]
     expect(first).toEqual(second)
     expect(first['versions']).toEqual({
@@ -179,7 +176,7 @@ describeShared('the eight benchmarks on the shared data', () => {
   })
 })
 
-describe('what cannot be', () => {
+describe('invalid options are refused', () => {
   test.each([
     ['gsm8k', { study: 'q2' }, /The study q2 uses mmlu_pro and tatqa only; gsm8k is in q1/],
     ['tatqa', { study: 'd1', split: { test: 'test' } }, /'split' goes with q1/],

@@ -13,7 +13,7 @@ test('draws by position need no file', () => {
   for (const pool of pools) expect(whole(pool).positions).toHaveLength(pool.size)
 })
 
-test('a sample is sorted, without repetition, and all of a pool that is too small', () => {
+test('a sample is sorted, without repetition, and the whole pool if that is too small', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...pools),

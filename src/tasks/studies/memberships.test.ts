@@ -11,7 +11,7 @@ import {
   tableOf,
 } from './memberships.ts'
 
-test('Q1 puts the first of the sorted sample to evaluation and the last to training', () => {
+test('Q1 evaluates the first of the sorted sample and trains on the last', () => {
   const { evaluation, training } = q1Partition(12032)
   expect([evaluation.length, training.length]).toEqual([500, 100])
   expect(evaluation.slice(0, 3)).toEqual([6, 9, 27])
@@ -36,7 +36,7 @@ const pools = fc.uniqueArray(fc.tuple(fc.nat(12), fc.nat(40)), {
   maxLength: 120,
 })
 
-test('Q2 groups: no table on both sides, boundary groups cut, order within a group kept', () => {
+test('Q2 groups: no table on both sides, boundary groups are cut, and order within a group is kept', () => {
   fc.assert(
     fc.property(pools, fc.nat(), fc.integer({ min: 1, max: 10 }), (pairs, seed, size) => {
       const ids = pairs.map(([table, question]) => `${table}:${question}`)
@@ -63,7 +63,7 @@ test('a pool with too few groups is refused', () => {
   expect(() => q2GroupedPartition(['a:1', 'a:2'], { evaluation: 1, training: 1 })).toThrow(/too few groups/)
 })
 
-test('Q3 does not depend on the order of the pool and leaves out what Q2 used', () => {
+test('Q3 does not depend on pool order and excludes what Q2 used', () => {
   const ids = Array.from({ length: 60 }, (_, index) => String(index))
   const used = (id: string) => Number(id) < 20
   const selected = q3Selection(ids, used, { count: 10 })
@@ -71,7 +71,7 @@ test('Q3 does not depend on the order of the pool and leaves out what Q2 used', 
   expect(selected.some(used)).toBe(false)
 })
 
-test('D1 takes the smallest digests, whatever the order of the pool', () => {
+test('D1 takes the smallest digests, in any pool order', () => {
   const ids = Array.from({ length: 300 }, (_, index) => `q${index}`)
   const selected = d1Selection(ids, { count: 5 })
   expect(d1Selection([...ids].reverse(), { count: 5 })).toEqual(selected)

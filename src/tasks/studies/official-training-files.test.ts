@@ -1,5 +1,5 @@
-// The files that the paper trains on, in their official size and format but with made-up content: the draws must hit the
-// rows that the goldens name.
+// The paper's training files in their official size and format but with made-up content: the draws must hit
+// the rows named in the goldens.
 import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -43,7 +43,7 @@ describeShared('with the official training file', () => {
     expect(set.selection['deviation']).toBeUndefined()
   })
 
-  test('TAT-QA trains on 100 of 13,215, and only its test is another', async () => {
+  test('TAT-QA trains on 100 of 13,215, and only its test split deviates', async () => {
     const question = (index: number) => ({
       uid: `q${index}`,
       question: `${index}`,
@@ -65,7 +65,7 @@ describeShared('with the official training file', () => {
 
   test('TabFact trains on 100 of 92,283', async () => {
     const wanted = golden('tabfact_q1_train')
-    // Tables of one to three statements, so that positions are not table numbers.
+    // Tables with one to three statements, so that positions differ from table numbers.
     const statements: Record<string, [string[], number[], string]> = {}
     let count = 0
     for (let table = 0; count < 92_283; table += 1) {

@@ -23,7 +23,7 @@ const collection = ['test', 'test2', 'test3', 'test4', 'test5', 'test6'].map(
 const humaneval = 'humaneval/HumanEval.jsonl.gz'
 const sample = 'livecodebench/sample.jsonl'
 
-describe('the plan that the files allow', () => {
+describe('the plan for the available files', () => {
   test.each([
     ['aqua', ['aqua/train.json', 'aqua/dev.json', 'aqua/test.json'], ['aqua train', 'aqua test']],
     ['aqua', ['aqua/dev.json', 'aqua/test.json'], ['aqua dev', 'aqua test']],
@@ -39,7 +39,7 @@ describe('the plan that the files allow', () => {
     expect(names(choosePlan(folderWith(...files), benchmarks[name]))).toEqual(pools)
   })
 
-  test('without training, the files to train on are not asked for', () => {
+  test('without training, training files are not required', () => {
     expect(names(choosePlan(folderWith(humaneval), benchmarks.humaneval, {}, false))).toEqual([
       'livecodebench train',
       'humaneval test',
@@ -47,8 +47,8 @@ describe('the plan that the files allow', () => {
   })
 })
 
-describe('splits that a person chooses', () => {
-  test('take the place of the paper’s', () => {
+describe('explicitly chosen splits', () => {
+  test('replace the paper’s', () => {
     const folder = folderWith('aqua/dev.json', 'aqua/test.json', sample, humaneval)
     expect(names(choosePlan(folder, benchmarks.aqua, { train: 'test' }))).toEqual(['aqua test', 'aqua test'])
     expect(names(choosePlan(folder, benchmarks.aqua, { train: 'test', test: 'dev' }))).toEqual([
@@ -74,8 +74,8 @@ describe('splits that a person chooses', () => {
   })
 })
 
-describe('where no plan fits, the error', () => {
-  test('names files, commands and what the files there are enough for', () => {
+describe('the error without a matching plan', () => {
+  test('names files, commands and what the existing files allow', () => {
     const folder = folderWith('gsm8k/test.jsonl')
     expect(() => choosePlan(folder, benchmarks.gsm8k)).toThrow(
       `${folder} lacks gsm8k/train.jsonl, which this selection needs. Get what is missing with ` +
@@ -86,12 +86,12 @@ describe('where no plan fits, the error', () => {
       "strategyqa dev and evaluate the rest: choose the split 'dev' for training and evaluation.",
     )
   })
-  test('names a stand-in that takes fewer files', () => {
+  test('names a stand-in that needs fewer files', () => {
     expect(() => choosePlan(folderWith(), benchmarks.humaneval)).toThrow(
       /`magic data pull livecodebench`.*`magic data pull humaneval`.*With humaneval\/HumanEval.jsonl.gz alone there is a stand-in: Trains on a part of humaneval test/,
     )
   })
-  test('suggests nothing where nothing is there', () => {
+  test('suggests nothing in an empty folder', () => {
     expect(() => choosePlan(folderWith(), benchmarks.gsm8k)).toThrow(/PATH`\.$/)
     expect(() => requireFiles(new Pool(folderWith(), benchmarks.tatqa, ['dev']))).toThrow(
       /lacks tatqa\/tatqa_dataset_dev\.json, .*`magic data import tatqa PATH`\.$/,

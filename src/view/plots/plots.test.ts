@@ -11,7 +11,7 @@ import { frontierPositions } from './pareto.ts'
 import { scatterPlot } from './scatter-plot.ts'
 import { escaped, svgText, textWidth } from './svg.ts'
 
-test('the Pareto frontier has what no other point beats, by rising cost', () => {
+test('the Pareto frontier has the undominated points, by rising cost', () => {
   const points = [
     { x: 5, y: 0.7 },
     { x: 1, y: 0.5 },
@@ -33,7 +33,7 @@ test('ticks are round numbers within the range', () => {
   expect([low < 2, high > 4]).toEqual([true, true])
 })
 
-test('whatever a text holds, it stays text in every drawing', () => {
+test('any text stays text in every drawing', () => {
   const text = '<script>"\'&</script>'
   const shown = escaped(text)
   const interval = { mean: 0.5, low: 0.4, high: 0.6 }
@@ -57,7 +57,7 @@ test('whatever a text holds, it stays text in every drawing', () => {
   for (const drawing of drawings.slice(1)) expect(svgText(drawing)).toContain(shown)
 })
 
-test('the heat map has shares of what was placed, the most recent first', () => {
+test('the heat map shows shares of placed units, most recent first', () => {
   const updates = Array.from({ length: 120 }, (_, update) => ({
     update,
     actions: {
@@ -81,7 +81,7 @@ test('the heat map has shares of what was placed, the most recent first', () => 
   expect(rows[1]!.shares.at(-1)).toBe(0.5)
 })
 
-test('no wire of a graph runs behind a box', () => {
+test('no wire passes behind a box', () => {
   fc.assert(
     fc.property(fc.array(fc.array(fc.nat()), { maxLength: 9 }), (lists) => {
       const units = lists.map((list, position) => ({
@@ -94,7 +94,7 @@ test('no wire of a graph runs behind a box', () => {
         ...svg.matchAll(/<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="26" class="unit"/g),
       ].map((box) => ({ left: Number(box[1]), top: Number(box[2]), width: Number(box[3]) }))
       expect(boxes).toHaveLength(units.length)
-      // Straight pieces cross the columns that a wire passes; the first is where it begins.
+      // Straight segments cross the columns a wire passes; the first is its start.
       for (const [, path] of svg.matchAll(/ d="([^"]+)"/g)) {
         const heights = [...path!.matchAll(/ ([\d.]+)H([\d.]+)C/g)].slice(1)
         for (const [, y, right] of heights)
@@ -105,12 +105,12 @@ test('no wire of a graph runs behind a box', () => {
   )
 })
 
-test('ticks lose zeros that say nothing, and nothing else', () => {
+test('ticks lose only insignificant zeros', () => {
   const labels = ['2.00 k', '12.5 k', '100 k', '0.600', '-10', '0.000', '1.0 s', '20 %']
   expect(labels.map(shortTick)).toEqual(['2 k', '12.5 k', '100 k', '0.6', '-10', '0', '1 s', '20 %'])
 })
 
-test('labels of points never cover each other', () => {
+test('point labels never overlap', () => {
   const frame = { left: 50, right: 700, top: 30, bottom: 330 }
   const point = fc.record({ x: fc.integer({ min: 50, max: 690 }), y: fc.integer({ min: 60, max: 320 }) })
   fc.assert(
@@ -130,7 +130,7 @@ test('labels of points never cover each other', () => {
   )
 })
 
-test('a name that is too long is cut, and told whole by its title', () => {
+test('a long name is cut and shown in full by its title', () => {
   const role = 'a_role_whose_name_is_far_longer_than_any_box_of_a_graph'
   const svg = svgText(graphPlot([{ role, realization: 'atomic', predecessors: [] }]))
   expect(svg).toMatch(new RegExp(`>a_role_[a-z_]+…<title>${role}</title></text>`))

@@ -38,7 +38,7 @@ async function rowsOf(path: string, limits: Limits = defaultLimits): Promise<unk
   return rows
 }
 
-/** The columns of MMLU-Pro, as the hub's file has them: a list of strings among plain ones. */
+/** The columns of MMLU-Pro as in the hub's file: a list of strings among plain ones. */
 const mmluSchema = [
   { name: 'schema', num_children: 6 },
   { name: 'question_id', type: 'INT64', repetition_type: 'OPTIONAL' },
@@ -100,7 +100,7 @@ const mmluRows = fc.array(
 const codecs = ['UNCOMPRESSED', 'SNAPPY', 'GZIP', 'ZSTD', 'BROTLI'] as const
 
 describe('a Parquet file', () => {
-  test('gives the rows of its JSON Lines twin, whatever compression, groups and pages', async () => {
+  test('gives the rows of its JSON Lines twin for any compression, groups and pages', async () => {
     await fc.assert(
       fc.asyncProperty(
         mmluRows,
@@ -115,7 +115,7 @@ describe('a Parquet file', () => {
     )
   })
 
-  test('has null for what is missing, text for moments, Booleans and numbers as they are', async () => {
+  test('gives null for missing values, text for timestamps, and Booleans and numbers as they are', async () => {
     const buffer = parquetWriteBuffer({
       columnData: [
         { name: 'text', data: ['a', null, 'c'], type: 'STRING', nullable: true },
@@ -132,12 +132,13 @@ describe('a Parquet file', () => {
     ])
   })
 
-  test('may have data pages of the first version, as the official files do', async () => {
+  test('may have version 1 data pages, like the official files', async () => {
     const rows = ['one', 'two', 'three'].map((question, index) => ({
       ...{ question_id: index, question, options: ['x', 'y'].slice(index % 2), answer_index: 0 },
       ...{ category: 'c', src: 's' },
     }))
-    // Two texts, then one: repetition levels of one bit, definition levels of two, each after their length.
+    // Two texts, then one: repetition levels of one bit, definition levels of two, each preceded by its
+    // length.
     const repetition = [0, 1, 0, 0, 1]
     const values = rows.flatMap(({ options }) => options.map((text) => Buffer.from(text)))
     const page = new ByteWriter()
@@ -170,14 +171,14 @@ describe('a Parquet file', () => {
     writeMetadata(file, metadata)
     file.appendUint32(0x31524150)
     expect(await rowsOf(fileOf(file.getBytes()))).toEqual(rows)
-    // The same with a run of more values than the page.
+    // The same with a run longer than the page.
     const bytes = file.getBytes()
     const at = Buffer.from(bytes).indexOf(Buffer.from(page.getBytes().subarray(0, 8)))
     bytes[at + 4] = 0xfe
     await expect(rowsOf(fileOf(bytes))).rejects.toThrow(/a run of \d+ values where|ends within a run/)
   })
 
-  test('that does not fit is refused by row and field', async () => {
+  test('that does not match is refused by row and field', async () => {
     const row = { question_id: 1, question: '?', options: ['x'], answer_index: 3, category: 'c', src: 's' }
     const path = fileOf(
       mmluParquet([
@@ -234,7 +235,7 @@ describe('a damaged or hostile Parquet file', () => {
     ),
   )
 
-  test('ends in a message that names it, wherever it is hit', async () => {
+  test('gives a message that names it, wherever it is hit', async () => {
     const before = process.memoryUsage().rss
     await fc.assert(
       fc.asyncProperty(
@@ -263,12 +264,12 @@ describe('a damaged or hostile Parquet file', () => {
       await expect(rowsOf(fileOf(small.slice(0, length)))).rejects.toThrow(/table\.parquet: cannot be read/)
   })
 
-  test('claims more rows than are read', async () => {
+  test('claims more rows than it has', async () => {
     await expect(rowsOf(fileOf(small), { ...defaultLimits, rows: 29 })).rejects.toThrow(/more than 29 rows/)
     await expect(rowsOf(fileOf(small), { ...defaultLimits, expandedBytes: 100 })).rejects.toThrow(/expands/)
   })
 
-  test('has a page that expands beyond its header, or by more than any honest one', async () => {
+  test('has a page that expands beyond its header, or implausibly far', async () => {
     const data = [Array.from({ length: 40 }, () => 'x'.repeat(2 ** 20)).join('')]
     const bomb = (codec: 'GZIP' | 'ZSTD' | 'BROTLI') =>
       fileOf(
@@ -281,7 +282,7 @@ describe('a damaged or hostile Parquet file', () => {
       )
     for (const codec of ['GZIP', 'ZSTD', 'BROTLI'] as const)
       await expect(rowsOf(bomb(codec))).rejects.toThrow(/expands to more/)
-    // The header states a length, the stream holds another.
+    // The header's length differs from the stream's.
     const lying = parquetWriteBuffer({
       columnData: [{ name: 'text', data: ['abc'], type: 'STRING' }],
       codec: 'ZSTD',
@@ -290,7 +291,7 @@ describe('a damaged or hostile Parquet file', () => {
     await expect(rowsOf(fileOf(lying))).rejects.toThrow(/cannot be read as Parquet/)
   })
 
-  test('repeats one value in more rows than any honest file of its size', async () => {
+  test('repeats one value in implausibly many rows for its size', async () => {
     const column = (name: string, length: number) => ({
       ...{ name, data: Array.from({ length }, () => 'x'), type: 'STRING' as const },
     })
@@ -303,14 +304,14 @@ describe('a damaged or hostile Parquet file', () => {
     await expect(rowsOf(fileOf(wide))).rejects.toThrow(/it has \d+ values or more in \d+ bytes/)
   })
 
-  test('repeats a list of one value more often than any honest file of its size', async () => {
+  test('repeats one list value implausibly often for its size', async () => {
     const row = { question_id: 1, question: '?', answer_index: 0, category: 'c', src: 's' }
     const options = Array.from({ length: 700_000 }, () => 'x')
     const long = mmluParquet([{ ...row, options }], { codec: 'ZSTD' })
     await expect(rowsOf(fileOf(long))).rejects.toThrow(/values or more|expands to more/)
   })
 
-  test('has one long text for all its rows', async () => {
+  test('has one long text for all rows', async () => {
     const data = Array.from({ length: 2_000 }, () => 'a long text '.repeat(10_000))
     const bytes = parquetWriteBuffer({
       columnData: [{ name: 'text', data, type: 'STRING', encoding: 'RLE_DICTIONARY' }],
@@ -324,7 +325,7 @@ describe('a damaged or hostile Parquet file', () => {
     )
   })
 
-  test('has a run of more values than the page', async () => {
+  test('has a run longer than the page', async () => {
     const data = Array.from({ length: 1000 }, () => 'same')
     const bytes = new Uint8Array(
       parquetWriteBuffer({
@@ -333,7 +334,8 @@ describe('a damaged or hostile Parquet file', () => {
         statistics: false,
       }),
     )
-    // A run of 1,000 equal values is written as the varint 2,000, and so are some counts: make each of them 16,336.
+    // A run of 1,000 equal values is written as the varint 2,000, and so are some counts: change each to
+    // 16,336.
     const problems: string[] = []
     for (let at = 0; at < bytes.length; at += 1) {
       if (bytes[at] !== 0xd0 || bytes[at + 1] !== 0x0f) continue
