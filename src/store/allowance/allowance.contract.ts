@@ -29,7 +29,7 @@ const nothing: Sums = {
 /** Tests that every allowance store must pass. */
 export function allowanceContract(make: () => Promise<SharedStores>): void {
   describe('a budget', () => {
-    test('without caps and limits lets everybody go, and counts', async () => {
+    test('without caps and limits admits and counts every call', async () => {
       const { one, other } = await make()
       expect(await one.sums()).toEqual(nothing)
       const claims = [claim(), claim(), claim()]
@@ -45,7 +45,7 @@ export function allowanceContract(make: () => Promise<SharedStores>): void {
       })
     })
 
-    test('what is asked or told twice counts once', async () => {
+    test('a repeated claim or settlement counts once', async () => {
       const { one, other } = await make()
       const claims = [claim(), claim()]
       await one.take(claims, long)
@@ -59,7 +59,7 @@ export function allowanceContract(make: () => Promise<SharedStores>): void {
       ['calls', { calls: 1 }],
       ['tokens', { tokens: 10 }],
       ['cost', { cost: 0.5 }],
-    ] as const)('a cap on %s is passed by no more than the calls in flight', async ([cap, caps]) => {
+    ] as const)('a cap on %s is exceeded by at most the calls in flight', async ([cap, caps]) => {
       const { one, other } = await make()
       await one.setCaps(caps)
       const claims = [claim(), claim(), claim()]
@@ -67,19 +67,19 @@ export function allowanceContract(make: () => Promise<SharedStores>): void {
       await one.settle([answered(claims[0]!.id)])
       const late = [claim()]
       expect(await other.take(late, long)).toEqual({ admitted: 0, waitMs: 0, cap })
-      // Who was allowed and did not hear it still is.
+      // A claim that was admitted without the caller learning of it stays admitted.
       expect(await one.take(claims.slice(1), long)).toEqual({ admitted: 2, waitMs: 0, cap })
       await one.setCaps({ [cap]: 1000 })
       expect(await other.take(late, long)).toEqual({ admitted: 1, waitMs: 0 })
     })
 
-    test('a cap of 0 lets nobody go', async () => {
+    test('a cap of 0 admits nothing', async () => {
       const { one } = await make()
       await one.setCaps({ tokens: 0 })
       expect(await one.take([claim()], long)).toMatchObject({ admitted: 0, cap: 'tokens' })
     })
 
-    test('who is not heard of in time may have spent it, until he is', async () => {
+    test('an expired claim counts as possibly spent until it is settled', async () => {
       const { one, other } = await make()
       const [gone, late] = [claim(), claim()]
       await one.take([gone, late], -1)
@@ -95,7 +95,7 @@ export function allowanceContract(make: () => Promise<SharedStores>): void {
       expect(await other.take([claim()], long)).toMatchObject({ admitted: 1 })
     })
 
-    test('of whatever happens to calls, nothing is lost and nothing counted twice', async () => {
+    test('whatever happens to calls, nothing is lost or counted twice', async () => {
       const fate = fc.constantFrom('answered', 'unknown', 'free', 'silent', 'late')
       await fc.assert(
         fc.asyncProperty(fc.array(fate, { maxLength: 30 }), fc.boolean(), async (fates, isSwapped) => {
@@ -130,7 +130,7 @@ export function allowanceContract(make: () => Promise<SharedStores>): void {
       return { claims, ...(await store.take(claims, long)) }
     }
 
-    test('requests are spread over the minute, whoever makes them', async () => {
+    test('requests are spread over the minute across all callers', async () => {
       const { one, other } = await make()
       const first = await go(one, 5, { requestsPerMinute: 1 })
       expect(first.admitted).toBe(1)
@@ -139,17 +139,17 @@ export function allowanceContract(make: () => Promise<SharedStores>): void {
       expect(await go(other, 1)).toMatchObject({ admitted: 0 })
     })
 
-    test('so are tokens; what was reserved too high comes back', async () => {
+    test('tokens are spread too, and an excess reservation is returned', async () => {
       const { one, other } = await make()
       const first = await go(one, 2, { tokensPerMinute: 1200 })
-      // 600 in and 600 out are a whole minute.
+      // 600 in and 600 out use up a whole minute.
       expect(first.admitted).toBe(1)
       expect(await go(other, 1)).toMatchObject({ admitted: 0 })
       await one.settle([answered(first.claims[0]!.id, 1)])
       expect(await go(other, 1)).toMatchObject({ admitted: 1 })
     })
 
-    test('what was reserved too low is waited for', async () => {
+    test('use beyond the reservation is waited for', async () => {
       const { one } = await make()
       const first = await go(one, 1, { tokensPerMinute: 60_000 })
       await one.settle([answered(first.claims[0]!.id, 60_000)])
@@ -158,7 +158,7 @@ export function allowanceContract(make: () => Promise<SharedStores>): void {
       expect(next.waitMs).toBeGreaterThan(60_000)
     })
 
-    test('one that refuses is left alone by all, and asked less often after that', async () => {
+    test('after a rate-limit reply all callers pause, then ask less often', async () => {
       const { one, other } = await make()
       const { claims } = await go(one, 3)
       const refusal = { isAnswered: false, isUnknown: false, refused: { waitMs: 60_000 } }
@@ -167,12 +167,12 @@ export function allowanceContract(make: () => Promise<SharedStores>): void {
       expect(admitted).toBe(0)
       expect(waitMs).toBeGreaterThan(0)
       expect(waitMs).toBeLessThanOrEqual(60_000)
-      // A later refusal of those under way does not open it earlier.
+      // A later refusal of a call in flight does not shorten the pause.
       await other.settle([{ id: claims[1]!.id, ...refusal, refused: {} }])
       expect(await go(one, 1)).toMatchObject({ admitted: 0 })
     })
 
-    test('refused without a limit, it learns one', async () => {
+    test('without a limit, a rate-limit reply sets one', async () => {
       const { one, other } = await make()
       const { claims } = await go(one, 2)
       await one.settle([{ id: claims[0]!.id, isAnswered: false, isUnknown: false, refused: {} }])

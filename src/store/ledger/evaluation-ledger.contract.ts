@@ -21,7 +21,7 @@ export function ledgerContract(make: () => Promise<Ledger>): void {
   })
 
   describe('evaluations', () => {
-    test('come back as they were kept', async () => {
+    test('are found as they were kept', async () => {
       const ledger = await open()
       expect(await ledger.find(sampleKey(1))).toBeUndefined()
       expect(await keepSample(ledger, 1)).toEqual(sampleEvaluation(1))
@@ -29,7 +29,7 @@ export function ledgerContract(make: () => Promise<Ledger>): void {
       expect(await ledger.findTrace('execution-1')).toEqual(sampleTrace(1))
     })
 
-    test('an answer of null, and none, are two things', async () => {
+    test('an answer of null differs from no answer', async () => {
       const ledger = await open()
       const { answer: _, ...without } = sampleEvaluation(1)
       await ledger.keep(sampleKey(1), { ...without, status: 'unanswered', parse: 'invalid' }, unanswered(1))
@@ -38,13 +38,13 @@ export function ledgerContract(make: () => Promise<Ledger>): void {
       expect(await ledger.find(sampleKey(2))).toHaveProperty('answer', null)
     })
 
-    test('of any finite score and any answer', async () => {
+    test('with any finite score and any answer', async () => {
       const ledger = await open()
       let number = 0
       await fc.assert(
         fc.asyncProperty(fc.double({ min: 0, max: 1, noNaN: true }), fc.jsonValue(), async (score, json) => {
           number += 1
-          // -0 is no other score than 0, and JSON has but one.
+          // -0 is the same score as 0, and JSON has only one.
           const answer = JSON.parse(JSON.stringify(json))
           const evaluation: Evaluation = { ...sampleEvaluation(number), score: score + 0, answer }
           await ledger.keep(sampleKey(number), evaluation, sampleTrace(number))
@@ -75,7 +75,7 @@ export function ledgerContract(make: () => Promise<Ledger>): void {
       )
     })
 
-    test('parts do not run into each other', async () => {
+    test('the parts of a key are separated', async () => {
       const ledger = await open()
       const key = { graph: 'ab', task: 'c', dataVersion: 'd', executor: 'e' }
       await ledger.keep(key, sampleEvaluation(1), sampleTrace(1))
@@ -83,7 +83,7 @@ export function ledgerContract(make: () => Promise<Ledger>): void {
       expect(await ledger.find({ graph: 'c', task: 'ab', dataVersion: 'd', executor: 'e' })).toBeUndefined()
     })
 
-    test('the first one stays; the cost of the second is kept too', async () => {
+    test('the first one wins; the cost of the second is kept too', async () => {
       const ledger = await open()
       await keepSample(ledger, 1)
       const second = { ...sampleEvaluation(1), score: 1, execution: 'again' }
@@ -94,7 +94,7 @@ export function ledgerContract(make: () => Promise<Ledger>): void {
       expect(await ledger.size()).toEqual({ evaluations: 1, replies: 0, traces: 2 })
     })
 
-    test('are not changed by what happens to the objects later', async () => {
+    test('are not affected by later changes to the objects', async () => {
       const ledger = await open()
       const evaluation = { ...sampleEvaluation(1), answer: ['kept'] }
       await ledger.keep(sampleKey(1), evaluation, sampleTrace(1))
@@ -102,7 +102,7 @@ export function ledgerContract(make: () => Promise<Ledger>): void {
       expect(await ledger.find(sampleKey(1))).toHaveProperty('answer', ['kept'])
     })
 
-    test('are listed in the order in which they were kept', async () => {
+    test('are listed in the order they were kept', async () => {
       const ledger = await open()
       const numbers = Array.from({ length: 600 }, (_, index) => (index * 7) % 600)
       await Promise.all(numbers.map((number) => keepSample(ledger, number)))
@@ -131,7 +131,7 @@ export function ledgerContract(make: () => Promise<Ledger>): void {
   })
 
   describe('replies', () => {
-    test('come back by digest, and the first one stays', async () => {
+    test('are found by digest, and the first one wins', async () => {
       const ledger = await open()
       expect(await ledger.findReply('d')).toBeUndefined()
       await ledger.keepReply('d', sampleAnswer(1))
@@ -149,7 +149,7 @@ export function ledgerContract(make: () => Promise<Ledger>): void {
   })
 
   describe('observations', () => {
-    test('come back by digest, and the first one stays', async () => {
+    test('are found by digest, and the first one wins', async () => {
       const ledger = await open()
       expect(await ledger.findObservation('d')).toBeUndefined()
       await ledger.keepObservation('d', { status: 'ok', result: { stdout: '\ud83d é😀\u0000' } })
@@ -161,7 +161,7 @@ export function ledgerContract(make: () => Promise<Ledger>): void {
       expect(await ledger.findObservation('e')).toBeUndefined()
     })
 
-    test('of any kind, with their keys in the order in which they were written', async () => {
+    test('of any kind, with their keys in written order', async () => {
       const ledger = await open()
       let number = 0
       await fc.assert(
@@ -175,7 +175,7 @@ export function ledgerContract(make: () => Promise<Ledger>): void {
       )
     })
 
-    test('that happen at once are one, and replies by the same digest are another thing', async () => {
+    test('concurrent ones are kept once, separately from replies with the same digest', async () => {
       const ledger = await open()
       await ledger.keepReply('d', sampleAnswer(1))
       expect(await ledger.findObservation('d')).toBeUndefined()
@@ -185,7 +185,7 @@ export function ledgerContract(make: () => Promise<Ledger>): void {
       expect(await ledger.size()).toEqual({ evaluations: 0, replies: 1, traces: 0 })
     })
 
-    test('are not changed by what happens to the objects later', async () => {
+    test('are not affected by later changes to the objects', async () => {
       const ledger = await open()
       const observation = { result: ['kept'] }
       await ledger.keepObservation('d', observation)
@@ -195,12 +195,12 @@ export function ledgerContract(make: () => Promise<Ledger>): void {
   })
 
   describe('spending', () => {
-    test('is nothing at first', async () => {
+    test('is zero at first', async () => {
       const ledger = await open()
       expect(await ledger.spending()).toEqual({ calls: 0, input: 0, cachedInput: 0, output: 0, unknown: 0 })
     })
 
-    test('is the sum over all replies; what was found again costs nothing', async () => {
+    test('is the sum over all replies, and reuse costs nothing', async () => {
       const ledger = await open()
       const { usage: _, ...untold } = sampleAnswer(3)
       await ledger.keepReply('a', sampleAnswer(1))
@@ -222,7 +222,7 @@ export function ledgerContract(make: () => Promise<Ledger>): void {
       })
     })
 
-    test('of whatever servers tell', async () => {
+    test('with any usage a server reports', async () => {
       const count = fc.integer({ min: 0, max: 10_000_000 })
       const told = fc.option(fc.record({ input: count, cachedInput: count, output: count }), {
         nil: undefined,
@@ -251,7 +251,7 @@ export function ledgerContract(make: () => Promise<Ledger>): void {
     })
   })
 
-  test('a trace of any size comes back', async () => {
+  test('a trace of any size is found', async () => {
     const ledger = await open()
     const texts = ['', 'short', 'long and alike '.repeat(20_000), '\ud83d half a pair 😀']
     for (const [number, text] of texts.entries()) await ledger.keepTrace(sampleTrace(number, text))
@@ -266,7 +266,7 @@ export function ledgerContract(make: () => Promise<Ledger>): void {
       keep: true,
     })
 
-    test('identical work at the same time is shared, then known to every process', async () => {
+    test('concurrent identical work is shared, then known to every process', async () => {
       const ledger = await open()
       const { evaluations } = memoryIn(ledger)
       let times = 0
@@ -295,7 +295,7 @@ export function ledgerContract(make: () => Promise<Ledger>): void {
       expect(await ledger.size()).toEqual({ evaluations: 1, replies: 0, traces: 2 })
     })
 
-    test('what was cut short cannot be kept', async () => {
+    test('an interrupted execution cannot be kept', async () => {
       const status = 'stopped'
       const cut = {
         evaluation: { ...sampleEvaluation(1), status },
@@ -311,7 +311,7 @@ export function ledgerContract(make: () => Promise<Ledger>): void {
     })
   })
 
-  test('an observation is handed on as it will be found', async () => {
+  test('an observation is returned as it will be found later', async () => {
     const ledger = await open()
     const see = (result: Record<string, unknown>) => async () => ({
       value: { status: 'ok', result } as const,
