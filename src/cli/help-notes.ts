@@ -1,4 +1,4 @@
-import { Help, type Option } from 'commander'
+import { Command, Help, type Option } from 'commander'
 import { commandLines, type DescribedCommand } from './display/command-lines.ts'
 import { screenOf, wrapText } from './display/screen.ts'
 
@@ -10,16 +10,21 @@ interface HelpNotes {
   readonly notes?: readonly string[]
 }
 
-/** Examples and notes for the end of a command's `--help`. Commander wraps only what it writes itself. */
-export function helpNotes({ values, examples, notes = [] }: HelpNotes): () => string {
-  return () => {
-    const screen = screenOf(process.stdout)
-    // Commander assumes 80 columns for a pipe, too.
-    const columns = Number.isFinite(screen.columns) ? Math.min(screen.columns, 100) : 80
-    const paragraphs = notes.flatMap((note) => ['', wrapText(note, { columns })])
-    const listed = values && [values[0], commandLines(values[1], { columns }), '']
-    return `\n${screen.text([listed, 'Examples:', commandLines(examples, { columns }), ...paragraphs])}`.trimEnd()
+/** A command whose `--help` ends with examples and notes. */
+export class NotedCommand extends Command {
+  notes(notes: HelpNotes): this {
+    return this.addHelpText('after', () => noteText(notes))
   }
+}
+
+/** Commander wraps only what it writes itself. */
+function noteText({ values, examples, notes = [] }: HelpNotes): string {
+  const screen = screenOf(process.stdout)
+  // Commander assumes 80 columns for a pipe, too.
+  const columns = Number.isFinite(screen.columns) ? Math.min(screen.columns, 100) : 80
+  const paragraphs = notes.flatMap((note) => ['', wrapText(note, { columns })])
+  const listed = values && [values[0], commandLines(values[1], { columns }), '']
+  return `\n${screen.text([listed, 'Examples:', commandLines(examples, { columns }), ...paragraphs])}`.trimEnd()
 }
 
 /** Commander's own also shows `(default: false)` for every switch, and quotes choices. */

@@ -4,11 +4,11 @@ import { jsonText } from './display/terminal-text.ts'
 /** Writes a command's result to standard output, as JSON with `--json`, otherwise as lines. */
 export function printResult(
   { json }: { readonly json: boolean },
-  data: () => unknown,
+  data: unknown,
   lines: (screen: Screen) => Lines,
 ): void {
   const screen = screenOf(process.stdout)
-  if (json) printJson(data())
+  if (json) printJson(data)
   else process.stdout.write(screen.text(lines(screen)))
 }
 

@@ -89,7 +89,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 export async function runProgram(words: readonly string[]): Promise<number> {
   process.exitCode = exitCode.done
   try {
-    if (words.length === 0) printResult({ json: false }, () => null, welcomeLines)
+    if (words.length === 0) printResult({ json: false }, null, welcomeLines)
     else await (await programFor(words)).parseAsync(words, { from: 'user' })
     return process.exitCode
   } catch (error) {

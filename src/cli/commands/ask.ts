@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { solve } from '../../evaluation/solve.ts'
 import { graphKey } from '../../graph/graph-key.ts'
 import { type ContractKind, contractKinds } from '../../library/answer-contract.ts'
@@ -6,7 +6,7 @@ import type { Task } from '../../library/task.ts'
 import { CallLimit } from '../../models/call-limit.ts'
 import type { ExplainedStep } from '../../policy/explained-steps.ts'
 import { shownText } from '../display/screen.ts'
-import { exitCodeNote, helpNotes } from '../help-notes.ts'
+import { exitCodeNote, NotedCommand } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import type { JobOptions } from '../job.ts'
 import { openPolicy } from '../open-policy.ts'
@@ -41,7 +41,7 @@ interface AskOptions extends JobOptions {
 }
 
 export function askCommand(): Command {
-  const command = new Command('ask')
+  const command = new NotedCommand('ask')
     .description("Ask a run's policy a question: it builds an agent graph, runs it and answers.")
     .argument('<run>', 'name or folder of a run, or an export of one')
     .argument('[question]', 'the question, or - to read it from standard input')
@@ -56,24 +56,21 @@ export function askCommand(): Command {
     .addOption(runsDirOption())
     .addOption(jsonOption())
   return addModelOptions(command)
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [
-          ['magic ask first "A shop sells 3 pens for 2 euros. What do 12 pens cost, in euros?"'],
-          ['magic ask first "Which is a prime number?" --options "A) 21" "B) 23" "C) 27"'],
-          ['magic ask first --task task.json --json | jq .answer'],
-          ['echo "What is 17 times 23?" | magic ask first -'],
-        ],
-        notes: [
-          'The answer goes to standard output, everything else to standard error. The same question and seed give the same graph.',
-          "Without --contract, the answer has the form of the run's tasks. If those have several forms, as the synthetic ones do, a question with options gets one of them, a program gets code, and anything else gets a number.",
-          "A question that is in the run's tasks word for word comes with their options and tables. The simulated model knows only those answers; otherwise it guesses, and this command says so.",
-          'The run folder or an export is enough, even if the questions are gone. Only the code of your own tools is not in there: give --config.',
-          exitCodeNote,
-        ],
-      }),
-    )
+    .notes({
+      examples: [
+        ['magic ask first "A shop sells 3 pens for 2 euros. What do 12 pens cost, in euros?"'],
+        ['magic ask first "Which is a prime number?" --options "A) 21" "B) 23" "C) 27"'],
+        ['magic ask first --task task.json --json | jq .answer'],
+        ['echo "What is 17 times 23?" | magic ask first -'],
+      ],
+      notes: [
+        'The answer goes to standard output, everything else to standard error. The same question and seed give the same graph.',
+        "Without --contract, the answer has the form of the run's tasks. If those have several forms, as the synthetic ones do, a question with options gets one of them, a program gets code, and anything else gets a number.",
+        "A question that is in the run's tasks word for word comes with their options and tables. The simulated model knows only those answers; otherwise it guesses, and this command says so.",
+        'The run folder or an export is enough, even if the questions are gone. Only the code of your own tools is not in there: give --config.',
+        exitCodeNote,
+      ],
+    })
     .action(ask)
 }
 

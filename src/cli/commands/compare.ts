@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import {
   baseOf,
   type ComparedEvaluation,
@@ -15,7 +15,7 @@ import { type DifferingSetting, differingSettings } from '../../store/differing-
 import type { RunRecord } from '../../store/run-folder.ts'
 import { differenceWithInterval } from '../display/numbers.ts'
 import { type ShownTable, tableLines } from '../display/table.ts'
-import { helpNotes } from '../help-notes.ts'
+import { NotedCommand } from '../help-notes.ts'
 import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { printResult } from '../print.ts'
@@ -35,7 +35,7 @@ interface CompareOptions {
 }
 
 export function compareCommand(): Command {
-  return new Command('compare')
+  return new NotedCommand('compare')
     .description('Compare stored evaluations of one or more runs, question by question.')
     .argument('<runs...>', 'names or folders of runs')
     .option('--split <name>', 'which questions were evaluated', 'test')
@@ -54,22 +54,19 @@ export function compareCommand(): Command {
     .option('--transcript', 'with --list: show every request and reply', false)
     .addOption(runsDirOption())
     .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [
-          ['magic compare first', 'all organisations evaluated for a run'],
-          ['magic compare first second', 'two runs, and their differing settings'],
-          ['magic compare first --base direct', 'against a single model call'],
-          ['magic compare first --base direct --list lost', 'questions a single call answers better'],
-          ['magic compare first --base direct --organisation trained --list lost'],
-        ],
-        notes: [
-          'The difference is the mean over the questions both have, in percentage points, with a 95 % interval by paired bootstrap. If the interval excludes 0, chance is an unlikely explanation. `detectable` is the smallest difference that this many questions reveal in four evaluations out of five; for a smaller one, ask more questions. `won`, `lost` and `tied` count questions; `tokens` is a multiple of the base.',
-          "Without --base, several runs are compared with the first run's trained policy, and organisations of one run with its untrained policy.",
-        ],
-      }),
-    )
+    .notes({
+      examples: [
+        ['magic compare first', 'all organisations evaluated for a run'],
+        ['magic compare first second', 'two runs, and their differing settings'],
+        ['magic compare first --base direct', 'against a single model call'],
+        ['magic compare first --base direct --list lost', 'questions a single call answers better'],
+        ['magic compare first --base direct --organisation trained --list lost'],
+      ],
+      notes: [
+        'The difference is the mean over the questions both have, in percentage points, with a 95 % interval by paired bootstrap. If the interval excludes 0, chance is an unlikely explanation. `detectable` is the smallest difference that this many questions reveal in four evaluations out of five; for a smaller one, ask more questions. `won`, `lost` and `tied` count questions; `tokens` is a multiple of the base.',
+        "Without --base, several runs are compared with the first run's trained policy, and organisations of one run with its untrained policy.",
+      ],
+    })
     .action(compare)
 }
 
@@ -101,7 +98,7 @@ async function compare(names: readonly string[], options: CompareOptions): Promi
   const matched = matchedRows(labelled)
   printResult(
     options,
-    () => ({
+    {
       ...{ split, metric, data: rows[0]!.evaluation.header.data, base: rows[base]!.label },
       evaluations: rows.map(({ evaluation: { run, folder, header }, ...row }) => {
         const { about, model } = header
@@ -113,7 +110,7 @@ async function compare(names: readonly string[], options: CompareOptions): Promi
         name,
         values: Object.fromEntries(runs.map((run, position) => [run.record.name, values[position] ?? null])),
       })),
-    }),
+    },
     (screen) => {
       const section = (title: string, table: ShownTable) => [
         screen.paint('bold', title),

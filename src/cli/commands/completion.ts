@@ -1,23 +1,20 @@
-import { Argument, Command } from 'commander'
-import { helpNotes } from '../help-notes.ts'
+import { Argument, type Command } from 'commander'
+import { NotedCommand } from '../help-notes.ts'
 
 const shells = ['bash', 'zsh', 'fish'] as const
 
 /** `open` returns all commands; completion offers exactly what they declare. */
 export function completionCommand(open: () => Promise<readonly Command[]>): Command {
-  return new Command('completion')
+  return new NotedCommand('completion')
     .description('Print a script for tab completion of commands, options and runs.')
     .addArgument(new Argument('<shell>', 'your shell').choices(shells))
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [
-          ['magic completion bash >> ~/.bashrc'],
-          ['magic completion zsh >> ~/.zshrc'],
-          ['magic completion fish > ~/.config/fish/completions/magic.fish'],
-        ],
-      }),
-    )
+    .notes({
+      examples: [
+        ['magic completion bash >> ~/.bashrc'],
+        ['magic completion zsh >> ~/.zshrc'],
+        ['magic completion fish > ~/.config/fish/completions/magic.fish'],
+      ],
+    })
     .action(async (shell: (typeof shells)[number]) => {
       process.stdout.write(scripts[shell]((await open()).map(wordsOf)))
     })

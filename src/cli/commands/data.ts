@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { Argument, Command } from 'commander'
+import { Argument, type Command } from 'commander'
 import { taskView } from '../../execution/text.ts'
 import type { JsonValue } from '../../library/json-value.ts'
 import type { Task } from '../../library/task.ts'
@@ -12,7 +12,7 @@ import { type DownloadProgress, pullBenchmark } from '../../tasks/data/pull.ts'
 import { defaultDataFolder } from '../../tasks/sources/data-folder.ts'
 import { Progress } from '../display/progress.ts'
 import { factLines, type Lines, type Screen, shownText, wrapText } from '../display/screen.ts'
-import { helpNotes } from '../help-notes.ts'
+import { NotedCommand } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { wholeNumber } from '../options/option-values.ts'
@@ -25,7 +25,7 @@ interface CommonOptions {
 
 export function dataCommand(): Command {
   return (
-    new Command('data')
+    new NotedCommand('data')
       .description('Download, import and show benchmark data.')
       // Subcommands inherit the program's settings for errors and help.
       .hook('preSubcommand', (data, inner) => void inner.copyInheritedSettings(data))
@@ -33,25 +33,22 @@ export function dataCommand(): Command {
       .addCommand(showCommand())
       .addCommand(importCommand())
       .addCommand(pullCommand())
-      .addHelpText(
-        'after',
-        helpNotes({
-          examples: [
-            ['magic data list'],
-            ['magic data pull gsm8k'],
-            ['magic data import mmlu_pro ~/Downloads/test-00000-of-00001.parquet'],
-            ['magic data show tatqa --split dev --limit 1'],
-          ],
-          notes: [
-            'Data is stored in $MAGIC_DATA_DIR, by default $XDG_DATA_HOME/magic/data (~/.local/share/magic/data).',
-          ],
-        }),
-      )
+      .notes({
+        examples: [
+          ['magic data list'],
+          ['magic data pull gsm8k'],
+          ['magic data import mmlu_pro ~/Downloads/test-00000-of-00001.parquet'],
+          ['magic data show tatqa --split dev --limit 1'],
+        ],
+        notes: [
+          'Data is stored in $MAGIC_DATA_DIR, by default $XDG_DATA_HOME/magic/data (~/.local/share/magic/data).',
+        ],
+      })
   )
 }
 
-function inner(name: string, description: string): Command {
-  return new Command(name)
+function inner(name: string, description: string): NotedCommand {
+  return new NotedCommand(name)
     .description(description)
     .option('--data-dir <folder>', 'the data folder (default: $MAGIC_DATA_DIR)')
     .addOption(jsonOption('the result as JSON'))
@@ -70,15 +67,11 @@ function listCommand(): Command {
     (options: CommonOptions) => {
       const root = folderOf(options)
       const entries = Object.values(benchmarks).map((one) => describeBenchmark(root, one))
-      printResult(
-        options,
-        () => entries,
-        (screen) => [
-          entries.map((entry) => entryLines(entry, screen)),
-          '',
-          shownText(`✓ is in ${root}. ${remedy('NAME')}`),
-        ],
-      )
+      printResult(options, entries, (screen) => [
+        entries.map((entry) => entryLines(entry, screen)),
+        '',
+        shownText(`✓ is in ${root}. ${remedy('NAME')}`),
+      ])
     },
   )
 }
@@ -117,16 +110,12 @@ function showCommand(): Command {
       // Only the public part is read; the map of references is not touched.
       const loaded = split && options.limit > 0 ? await loadSplit(root, benchmarks[name], split) : undefined
       const tasks = [...(loaded?.tasks.values() ?? [])].slice(0, options.limit)
-      printResult(
-        options,
-        () => ({ ...entry, contract, split: split ?? null, examples: tasks }),
-        (screen) => [
-          screen.paint('bold', `${entry.title} (${name})`),
-          factLines(factsOf(entry, contract), screen),
-          here.length < entry.splits.length && remedy(name),
-          tasks.map((task) => ['', taskLines(task, split!, screen)]),
-        ],
-      )
+      printResult(options, { ...entry, contract, split: split ?? null, examples: tasks }, (screen) => [
+        screen.paint('bold', `${entry.title} (${name})`),
+        factLines(factsOf(entry, contract), screen),
+        here.length < entry.splits.length && remedy(name),
+        tasks.map((task) => ['', taskLines(task, split!, screen)]),
+      ])
     })
 }
 
@@ -185,16 +174,13 @@ function pullCommand(): Command {
     .addArgument(nameArgument())
     .option('--split <name...>', 'only these splits')
     .option('--mirror <url>', 'download from a server with the same paths as the official one')
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [['magic data pull gsm8k'], ['magic data pull tatqa --split dev']],
-        notes: [
-          'Repeat the command to continue an interrupted download.',
-          "HF_ENDPOINT names another hub, HF_TOKEN its token. Files in the hub's cache are not downloaded again.",
-        ],
-      }),
-    )
+    .notes({
+      examples: [['magic data pull gsm8k'], ['magic data pull tatqa --split dev']],
+      notes: [
+        'Repeat the command to continue an interrupted download.',
+        "HF_ENDPOINT names another hub, HF_TOKEN its token. Files in the hub's cache are not downloaded again.",
+      ],
+    })
     .action(async (name: BenchmarkName, options: CommonOptions & { split?: string[]; mirror?: string }) => {
       const root = folderOf(options)
       const { title, source, revision, licence } = describeBenchmark(root, benchmarks[name])
@@ -229,17 +215,14 @@ function printImported(
   options: CommonOptions,
   imported: { readonly name: string; readonly licence?: string; readonly splits: readonly ImportedSplit[] },
 ): void {
-  printResult(
-    options,
-    () => imported,
-    () =>
-      imported.splits.map(({ split, examples, withTask, files }) => {
-        const lacking = withTask < examples ? `, ${count(withTask)} of them with tables` : ''
-        return [
-          `${imported.name} ${split}: ${count(examples)} examples${lacking}, in ${folderOf(options)}`,
-          files.map(({ path, bytes, sha256 }) => `    ${path}  ${count(bytes)} bytes  SHA-256 ${sha256}`),
-        ]
-      }),
+  printResult(options, imported, () =>
+    imported.splits.map(({ split, examples, withTask, files }) => {
+      const lacking = withTask < examples ? `, ${count(withTask)} of them with tables` : ''
+      return [
+        `${imported.name} ${split}: ${count(examples)} examples${lacking}, in ${folderOf(options)}`,
+        files.map(({ path, bytes, sha256 }) => `    ${path}  ${count(bytes)} bytes  SHA-256 ${sha256}`),
+      ]
+    }),
   )
 }
 

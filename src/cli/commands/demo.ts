@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import {
   type DemoResult,
   demoFamilies,
@@ -15,7 +15,7 @@ import { differenceWithInterval, duration, scoreWithInterval, tokens } from '../
 import { graphLines, type Lines, type Screen, wrapText } from '../display/screen.ts'
 import { tableLines } from '../display/table.ts'
 import { printable } from '../display/terminal-text.ts'
-import { helpNotes } from '../help-notes.ts'
+import { NotedCommand } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { openJob } from '../job.ts'
 import { freeFolder } from '../open-run.ts'
@@ -34,7 +34,7 @@ interface DemoOptions extends ReportOptions {
 }
 
 export function demoCommand(): Command {
-  const command = new Command('demo')
+  const command = new NotedCommand('demo')
     .description(
       'Train a policy on synthetic questions with the simulated model, then test it. Needs no key.',
     )
@@ -46,19 +46,16 @@ export function demoCommand(): Command {
     )
     .addOption(runsDirOption())
   return addReportOptions(command)
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [
-          ['magic demo', 'one to two minutes on two cores'],
-          ['magic demo --quick', 'the same steps in seconds'],
-          ['magic demo --seed 3 --json'],
-        ],
-        notes: [
-          'Everything runs as with a real model, over HTTP, but the model is simulated: the numbers show that the method works, not what a language model can do.',
-        ],
-      }),
-    )
+    .notes({
+      examples: [
+        ['magic demo', 'one to two minutes on two cores'],
+        ['magic demo --quick', 'the same steps in seconds'],
+        ['magic demo --seed 3 --json'],
+      ],
+      notes: [
+        'Everything runs as with a real model, over HTTP, but the model is simulated: the numbers show that the method works, not what a language model can do.',
+      ],
+    })
     .action(demo)
 }
 
@@ -92,10 +89,8 @@ async function demo(options: DemoOptions): Promise<void> {
     .catch((error: unknown) => Promise.reject(signal.aborted ? signal.reason : error))
     .finally(() => view.end())
   const ms = performance.now() - start
-  printResult(
-    options,
-    () => ({ simulated: true, seed, quick, seconds: ms / 1000, ...demoJson(result) }),
-    (screen) => demoLines(result, ms, screen),
+  printResult(options, { simulated: true, seed, quick, seconds: ms / 1000, ...demoJson(result) }, (screen) =>
+    demoLines(result, ms, screen),
   )
   process.exitCode = result.comparison === undefined ? exitCode.interrupted : exitCode.done
 }

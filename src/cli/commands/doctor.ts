@@ -1,5 +1,5 @@
 import { freemem } from 'node:os'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { lexicalEncoder } from '../../encoder/lexical-encoder.ts'
 import { type ChatModel, paperDecoding } from '../../models/chat-model.ts'
 import { type FailureKind, isRefusal } from '../../models/failure.ts'
@@ -14,7 +14,7 @@ import { listLedgers } from '../../store/ledger/postgres-ledgers.ts'
 import { givenAddress } from '../../store/postgres/address.ts'
 import { Database } from '../../store/postgres/database.ts'
 import { shownText, wrapText } from '../display/screen.ts'
-import { helpNotes } from '../help-notes.ts'
+import { NotedCommand } from '../help-notes.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { addModelOptions, type ModelOptions, openChosenModel } from '../options/model-options.ts'
 import { printResult } from '../print.ts'
@@ -35,22 +35,19 @@ interface DoctorOptions extends ModelOptions {
 const marks = { ok: ['green', '✓'], limited: ['yellow', '!'], missing: ['red', '✗'] } as const
 
 export function doctorCommand(): Command {
-  const command = new Command('doctor')
+  const command = new NotedCommand('doctor')
     .description(
       'Check what works on this machine (Node, keys, model, sandbox, encoder, ledger) and how to fix the rest.',
     )
     .addOption(jsonOption('the findings as JSON'))
   return addModelOptions(command)
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [
-          ['magic doctor'],
-          ['magic doctor --model deepseek', 'also checks the key, with one tiny call'],
-        ],
-        notes: ['Exits with 1 if something you asked for is missing.'],
-      }),
-    )
+    .notes({
+      examples: [
+        ['magic doctor'],
+        ['magic doctor --model deepseek', 'also checks the key, with one tiny call'],
+      ],
+      notes: ['Exits with 1 if something you asked for is missing.'],
+    })
     .action(async (options: DoctorOptions) => {
       const { name, dims } = lexicalEncoder
       const memory = (freemem() / 1024 ** 3).toFixed(1)
@@ -62,21 +59,18 @@ export function doctorCommand(): Command {
         finding('encoder', 'ok', `${name} (built in, ${dims} dimensions)`),
         ...(await ledger()),
       ]
-      printResult(
-        options,
-        () => findings,
-        (screen) =>
-          findings.map(({ what, state, found, remedy }) => {
-            const [colour, mark] = marks[state]
-            const head = `${screen.paint(colour, mark)} ${what.padEnd(8)}`
-            const wrapped = (text: string, indent: number) => wrapText(text, screen, ' '.repeat(indent))
-            return [
-              `${head} ${wrapped(shownText(found), 11)}`,
-              remedy
-                ?.split('\n')
-                .map((line, place) => `${' '.repeat(11)}${place === 0 ? '→' : ' '} ${wrapped(line, 13)}`),
-            ]
-          }),
+      printResult(options, findings, (screen) =>
+        findings.map(({ what, state, found, remedy }) => {
+          const [colour, mark] = marks[state]
+          const head = `${screen.paint(colour, mark)} ${what.padEnd(8)}`
+          const wrapped = (text: string, indent: number) => wrapText(text, screen, ' '.repeat(indent))
+          return [
+            `${head} ${wrapped(shownText(found), 11)}`,
+            remedy
+              ?.split('\n')
+              .map((line, place) => `${' '.repeat(11)}${place === 0 ? '→' : ' '} ${wrapped(line, 13)}`),
+          ]
+        }),
       )
       process.exitCode = findings.some(({ state }) => state === 'missing') ? exitCode.failed : exitCode.done
     })

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import type { Configuration } from '../../configuration/configuration.ts'
 import { lexicalEncoder } from '../../encoder/lexical-encoder.ts'
 import type { ModelIdentity } from '../../models/chat-model.ts'
@@ -11,7 +11,7 @@ import { tokens } from '../display/numbers.ts'
 import { shownText } from '../display/screen.ts'
 import { tableLines } from '../display/table.ts'
 import { counted } from '../display/terminal-text.ts'
-import { exitCodeNote, helpNotes } from '../help-notes.ts'
+import { exitCodeNote, NotedCommand } from '../help-notes.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { addModelOptions, type ModelOptions, modelSource } from '../options/model-options.ts'
 import {
@@ -42,7 +42,7 @@ interface EstimateOptions extends TrainingOptions, PoolOptions {
 }
 
 export function estimateCommand(): Command {
-  const command = new Command('estimate').description(
+  const command = new NotedCommand('estimate').description(
     'Estimate the calls, tokens and cost of a training. Calls no model and needs no key.',
   )
   addTaskOptions(command)
@@ -56,22 +56,19 @@ export function estimateCommand(): Command {
   addTrainingOptions(command)
   return addModelOptions(command)
     .addOption(modelsOption())
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [
-          ['magic estimate questions.jsonl --model deepseek'],
-          ['magic estimate gsm8k --study q1 --price openai/gpt-6-luna'],
-          ['magic estimate synthetic --trajectories 8 --json'],
-          ['magic estimate gsm8k --organisation gptswarm --price deepseek/deepseek-flash'],
-        ],
-        notes: [
-          "Runs a few updates on the simulated model, whose replies are about as long as a real model's.",
-          `Known prices: ${Object.keys(publishedPrices).join(', ')}. Add others under model.prices in magic.config.ts.`,
-          exitCodeNote,
-        ],
-      }),
-    )
+    .notes({
+      examples: [
+        ['magic estimate questions.jsonl --model deepseek'],
+        ['magic estimate gsm8k --study q1 --price openai/gpt-6-luna'],
+        ['magic estimate synthetic --trajectories 8 --json'],
+        ['magic estimate gsm8k --organisation gptswarm --price deepseek/deepseek-flash'],
+      ],
+      notes: [
+        "Runs a few updates on the simulated model, whose replies are about as long as a real model's.",
+        `Known prices: ${Object.keys(publishedPrices).join(', ')}. Add others under model.prices in magic.config.ts.`,
+        exitCodeNote,
+      ],
+    })
     .action((tasks: string | undefined, options: TaskOptions & EstimateOptions) =>
       tellEstimate(taskSource(tasks, options), options),
     )
@@ -113,12 +110,12 @@ export async function tellEstimate(source: TaskSource, options: EstimateOptions)
   const { updates, sampled, perQuestion, cost } = figures
   printResult(
     options,
-    () => ({
+    {
       ...{ tasks: set.name, organisation: organisation?.name ?? null, model, price: price ?? null },
       ...(models && { models: Object.keys(models) }),
       lengths: 'simulated',
       ...figures,
-    }),
+    },
     (screen) => {
       const { trajectories, probes } = settings
       const counts = (name: string, range: Range) => [name, ...edges.map((edge) => tokens(range[edge]))]

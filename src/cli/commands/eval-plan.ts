@@ -94,10 +94,10 @@ export async function tellEvaluationPlan(
   const isSimulated = identity.model === simulatedModelName
   printResult(
     options,
-    () => ({
+    {
       ...{ tasks: set.name, split: options.split, questions, sampled, model },
       ...{ lengths: 'simulated', organisations: planned, total },
-    }),
+    },
     (screen) => {
       const row = ({ organisation, calls, inputTokens, outputTokens, cost }: PlannedEvaluation) => [
         ...[organisation, tokens(calls), tokens(inputTokens), tokens(outputTokens)],

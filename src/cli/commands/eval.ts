@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { isBuiltInTaskSet } from '../../configuration/configuration-schema.ts'
 import type { NamedOrganisation } from '../../organisations/open-organisation.ts'
 import { writeWhole } from '../../store/durable-file.ts'
@@ -8,7 +8,7 @@ import { isQuestionFile } from '../../tasks/own/question-file.ts'
 import { beginUntrained } from '../../training/begin-untrained.ts'
 import type { TransportRule } from '../../training/evaluate-graph.ts'
 import { evaluateAll } from '../evaluate-all.ts'
-import { exitCodeNote, helpNotes } from '../help-notes.ts'
+import { exitCodeNote, NotedCommand } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type JobOptions, openEncoder, openJob, reopenJob } from '../job.ts'
 import { encoderOfRun, existingRun } from '../open-run.ts'
@@ -65,7 +65,7 @@ export interface EvalOptions
 }
 
 export function evalCommand(): Command {
-  const command = new Command('eval')
+  const command = new NotedCommand('eval')
     .description("Score a run's policy and other organisations on held-out questions.")
     .argument('<run>', 'name or folder of a run; or tasks, to evaluate organisations that need no training')
     .option('--name <run>', 'with tasks: the run to store the records in (default: <tasks>-organisations)')
@@ -96,30 +96,27 @@ export function evalCommand(): Command {
   addModelOptions(command)
   command.addOption(modelsOption())
   return addReportOptions(command)
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [
-          ['magic eval first', 'the trained policy'],
-          ['magic eval first --organisation trained,searched', 'was the training worth it?'],
-          ['magic eval first --organisation trained,untrained,direct,chain --limit 100'],
-          ['magic eval first --organisation trained,llm-debate,dylan,self-consistency:answers=3'],
-          ['magic eval first --organisation graph:examples/graph.json', 'your own graph'],
-          ['magic eval first --organisation trained --corrupt-message 0.2 --seed 1'],
-          ['magic eval synthetic --organisation direct,llm-debate', 'tasks, without a run'],
-          ['magic eval first --organisation dylan,verimap --dry-run', 'what that would cost'],
-          ['magic eval first --threshold 0.7 --max-cost 2', 'for CI: exits with 4 below 70 %'],
-          ['magic eval first --junit scores.xml --github-summary', 'for CI: test report and summary'],
-        ],
-        notes: [
-          'Every call is new; nothing is reused from training. A question without a valid answer scores 0.',
-          '`searched` is the best fixed graph that successive halving finds on the training questions, with as many graph evaluations as the training paid for. It costs as much as the training did, minus what the ledger already has. `most-probable` takes the likeliest choice at every step. `shuffled` gives each question the graph built for another. `atomic-at-use` and `group-at-use` restrict the trained policy to single agents or to groups; to train a policy that way, use `magic train --restriction`.',
-          '`magic organisations` lists all systems and their options. Interventions disturb every organisation the same way for the same --seed; their results are stored separately.',
-          'Caps hold for all organisations together, including the search. Records are stored with the run: repeat the command to continue after a cap or Ctrl-C, and compare them with `magic compare`.',
-          exitCodeNote,
-        ],
-      }),
-    )
+    .notes({
+      examples: [
+        ['magic eval first', 'the trained policy'],
+        ['magic eval first --organisation trained,searched', 'was the training worth it?'],
+        ['magic eval first --organisation trained,untrained,direct,chain --limit 100'],
+        ['magic eval first --organisation trained,llm-debate,dylan,self-consistency:answers=3'],
+        ['magic eval first --organisation graph:examples/graph.json', 'your own graph'],
+        ['magic eval first --organisation trained --corrupt-message 0.2 --seed 1'],
+        ['magic eval synthetic --organisation direct,llm-debate', 'tasks, without a run'],
+        ['magic eval first --organisation dylan,verimap --dry-run', 'what that would cost'],
+        ['magic eval first --threshold 0.7 --max-cost 2', 'for CI: exits with 4 below 70 %'],
+        ['magic eval first --junit scores.xml --github-summary', 'for CI: test report and summary'],
+      ],
+      notes: [
+        'Every call is new; nothing is reused from training. A question without a valid answer scores 0.',
+        '`searched` is the best fixed graph that successive halving finds on the training questions, with as many graph evaluations as the training paid for. It costs as much as the training did, minus what the ledger already has. `most-probable` takes the likeliest choice at every step. `shuffled` gives each question the graph built for another. `atomic-at-use` and `group-at-use` restrict the trained policy to single agents or to groups; to train a policy that way, use `magic train --restriction`.',
+        '`magic organisations` lists all systems and their options. Interventions disturb every organisation the same way for the same --seed; their results are stored separately.',
+        'Caps hold for all organisations together, including the search. Records are stored with the run: repeat the command to continue after a cap or Ctrl-C, and compare them with `magic compare`.',
+        exitCodeNote,
+      ],
+    })
     .action(evaluateRun)
 }
 

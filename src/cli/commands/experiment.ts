@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { ExperimentStopped, Laboratory } from '../../experiments/laboratory.ts'
 import { type PlannedStep, planExperiment } from '../../experiments/plan.ts'
 import { type ExperimentName, experiments, runExperiment } from '../../experiments/run-experiment.ts'
@@ -10,7 +10,7 @@ import { knownTasks } from '../../simulator/model/known-task.ts'
 import { machineSandbox } from '../../store/run-tools.ts'
 import type { TaskSet } from '../../tasks/task-set.ts'
 import { tableLines } from '../display/table.ts'
-import { exitCodeNote, helpNotes } from '../help-notes.ts'
+import { exitCodeNote, NotedCommand } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { openEncoder } from '../job.ts'
 import {
@@ -29,7 +29,7 @@ import { printAside, printResult } from '../print.ts'
 import { type PricedPlan, planLines, totalOf } from '../views/experiment-plan.ts'
 
 export function experimentCommand(): Command {
-  const command = new Command('experiment')
+  const command = new NotedCommand('experiment')
     .description("Repeat one of the paper's experiments and write its tables and figures.")
     .argument('<name>', Object.keys(experiments).join(', '), experimentName)
   addExperimentOptions(command)
@@ -37,24 +37,21 @@ export function experimentCommand(): Command {
   addBudgetOptions(command)
   addModelOptions(command)
   return addReportOptions(command)
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [
-          ['magic experiment q2 --dry-run', 'what it would cost'],
-          ['magic experiment q2 --tasks mmlu_pro', 'on the simulated model'],
-          ['magic experiment q1 --model deepseek --max-cost 50', 'with a real model and a cap'],
-          ['magic experiment q4 --from experiments/q1', "reuses Q1's policies and evaluations"],
-          ['magic experiment q1 --organisations dylan,g-designer --matched-budget'],
-          ['magic experiment d3 --from runs/first/trajectories.jsonl'],
-          ['magic experiment sweep --tasks questions.jsonl --penalise calls --seeds 6'],
-        ],
-        notes: [
-          'Repeat a command to continue where it stopped; finished parts are only read. docs/experiments.md says which table of the paper each experiment makes.',
-          exitCodeNote,
-        ],
-      }),
-    )
+    .notes({
+      examples: [
+        ['magic experiment q2 --dry-run', 'what it would cost'],
+        ['magic experiment q2 --tasks mmlu_pro', 'on the simulated model'],
+        ['magic experiment q1 --model deepseek --max-cost 50', 'with a real model and a cap'],
+        ['magic experiment q4 --from experiments/q1', "reuses Q1's policies and evaluations"],
+        ['magic experiment q1 --organisations dylan,g-designer --matched-budget'],
+        ['magic experiment d3 --from runs/first/trajectories.jsonl'],
+        ['magic experiment sweep --tasks questions.jsonl --penalise calls --seeds 6'],
+      ],
+      notes: [
+        'Repeat a command to continue where it stopped; finished parts are only read. docs/experiments.md says which table of the paper each experiment makes.',
+        exitCodeNote,
+      ],
+    })
     .action(experiment)
 }
 
@@ -110,10 +107,8 @@ async function experiment(name: ExperimentName, options: ExperimentOptions): Pro
   if (options.dryRun) {
     const planned = await priced(await planExperiment(definition, lab, study), definition, lab, study)
     const isSimulated = source.kind === 'simulated'
-    printResult(
-      options,
-      () => ({ experiment: name, ...planned, simulatedLengths: true }),
-      (screen) => planLines(planned, isSimulated, screen),
+    printResult(options, { experiment: name, ...planned, simulatedLengths: true }, (screen) =>
+      planLines(planned, isSimulated, screen),
     )
     return
   }
@@ -122,23 +117,19 @@ async function experiment(name: ExperimentName, options: ExperimentOptions): Pro
     throw error
   })
   progress.end()
-  printResult(
-    options,
-    () => result,
-    (screen) => [
-      ...result.tables
-        .filter(({ source }) => source !== 'quoted')
-        .slice(0, 3)
-        .flatMap(({ title, columns, rows }) => [
-          '',
-          title,
-          tableLines({ columns, rows: rows.map((cells) => cells.map(({ text }) => text)) }, screen),
-        ]),
-      '',
-      ...(result.simulated ? ['Simulated: no language model was called.'] : []),
-      ...result.deviations.map((one) => `Deviation: ${one}`),
-    ],
-  )
+  printResult(options, result, (screen) => [
+    ...result.tables
+      .filter(({ source }) => source !== 'quoted')
+      .slice(0, 3)
+      .flatMap(({ title, columns, rows }) => [
+        '',
+        title,
+        tableLines({ columns, rows: rows.map((cells) => cells.map(({ text }) => text)) }, screen),
+      ]),
+    '',
+    ...(result.simulated ? ['Simulated: no language model was called.'] : []),
+    ...result.deviations.map((one) => `Deviation: ${one}`),
+  ])
   printAside(() => [!options.json && ['', `Reports: ${files.join(', ')} in ${lab.options.folder}`]])
 }
 

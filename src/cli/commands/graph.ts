@@ -1,4 +1,4 @@
-import { Command, type Option } from 'commander'
+import type { Command, Option } from 'commander'
 import { lexicalEncoder } from '../../encoder/lexical-encoder.ts'
 import { libraryEmbeddings } from '../../encoder/library-embeddings.ts'
 import { taskEmbedding } from '../../encoder/query-embedding.ts'
@@ -18,7 +18,7 @@ import { ConstructionPolicy } from '../../policy/policy.ts'
 import { settable } from '../../settings/run-settings.ts'
 import { writeWhole } from '../../store/durable-file.ts'
 import { benchmarkProfiles } from '../../tasks/benchmarks/list.ts'
-import { helpNotes } from '../help-notes.ts'
+import { NotedCommand } from '../help-notes.ts'
 import { jsonOption, libraryOption, profileOption } from '../options/common-options.ts'
 import { readQuestion } from '../options/given-question.ts'
 import { nonNegativeNumber, wholeNumber } from '../options/option-values.ts'
@@ -40,7 +40,7 @@ interface GraphOptions {
 }
 
 export function graphCommand(): Command {
-  return new Command('graph')
+  return new NotedCommand('graph')
     .description('Build an agent graph for a question with an untrained policy, and explain each choice.')
     .argument('<question>', 'the question, or - to read it from standard input')
     .option('--seed <n>', 'seed of the policy and of its sampling', wholeNumber(0), 7)
@@ -58,21 +58,18 @@ export function graphCommand(): Command {
     .addOption(policyOption('maxDepth'))
     .option('--svg <file>', 'also write the graph as SVG')
     .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [
-          ['magic graph --seed 7 "Which planet has the shortest day?"'],
-          [
-            'magic graph --profile gsm8k --restriction all-group "How fast is a train that needs 3 h for 240 km?"',
-          ],
-          ['magic graph --json "Is the sky blue?" | jq .graph'],
+    .notes({
+      examples: [
+        ['magic graph --seed 7 "Which planet has the shortest day?"'],
+        [
+          'magic graph --profile gsm8k --restriction all-group "How fast is a train that needs 3 h for 240 km?"',
         ],
-        notes: [
-          'The policy is untrained: this shows how construction works, not a good organisation. The same seed gives the same graph.',
-        ],
-      }),
-    )
+        ['magic graph --json "Is the sky blue?" | jq .graph'],
+      ],
+      notes: [
+        'The policy is untrained: this shows how construction works, not a good organisation. The same seed gives the same graph.',
+      ],
+    })
     .action(async (question: string, options: GraphOptions) =>
       showGraph(await readQuestion(question), options),
     )
@@ -109,11 +106,11 @@ async function showGraph(question: string, options: GraphOptions): Promise<void>
   if (options.svg !== undefined) writeWhole(options.svg, svg(picture))
   printResult(
     options,
-    () => ({
+    {
       ...{ question, seed, temperature, gain, restriction },
       ...{ encoder: encoder.name, library: library.fingerprint, policy: 'untrained' },
       ...{ graph, key, steps, mermaid: mermaid(picture), dot: dot(picture) },
-    }),
+    },
     (screen) => {
       const heading = (text: string) => screen.paint('bold', text)
       const roles = library.roles.length

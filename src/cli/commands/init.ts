@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { commandLines, type DescribedCommand } from '../display/command-lines.ts'
 import { shownText } from '../display/screen.ts'
 import { counted } from '../display/terminal-text.ts'
-import { helpNotes } from '../help-notes.ts'
+import { NotedCommand } from '../help-notes.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { printResult } from '../print.ts'
 import { UsageError } from '../problem.ts'
@@ -25,25 +25,22 @@ interface InitOptions {
 }
 
 export function initCommand(): Command {
-  return new Command('init')
+  return new NotedCommand('init')
     .description('Create a small task to start from, ready to train: configuration, questions, README.')
     .argument('[folder]', 'where to create it', '.')
     .option('--force', 'allow a folder that is not empty; files with content are kept', false)
     .addOption(jsonOption('what was written as JSON'))
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [['magic init my-task'], ['cd my-task && magic train']],
-        notes: ['docs/tasks.md describes question files and the configuration.'],
-      }),
-    )
+    .notes({
+      examples: [['magic init my-task'], ['cd my-task && magic train']],
+      notes: ['docs/tasks.md describes question files and the configuration.'],
+    })
     .action((folder: string, options: InitOptions) => {
       const done = initialise(resolve(folder), options)
       const next = nextSteps(folder)
       const { written, kept } = done
       printResult(
         options,
-        () => ({ ...done, next: next.map(([command, what]) => ({ command, what })) }),
+        { ...done, next: next.map(([command, what]) => ({ command, what })) },
         (screen) => [
           `Wrote ${counted(written.length, 'file')} to ${shownText(done.folder)}${written.length === 0 ? '.' : `: ${written.join(', ')}.`}`,
           kept.length > 0 && `Kept as they were: ${kept.join(', ')}.`,

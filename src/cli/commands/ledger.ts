@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { type CopyOptions, copyLedger, type LedgerDigest } from '../../store/ledger/copy-ledger.ts'
 import type { Ledger } from '../../store/ledger/ledger.ts'
 import { listLedgers, removeLedger } from '../../store/ledger/postgres-ledgers.ts'
@@ -9,7 +9,7 @@ import { givenAddress, isPostgresAddress, PostgresAddress } from '../../store/po
 import { Database } from '../../store/postgres/database.ts'
 import type { RunFolder } from '../../store/run-folder.ts'
 import { openRunLedger } from '../../store/run-ledger.ts'
-import { helpNotes } from '../help-notes.ts'
+import { NotedCommand } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
@@ -23,33 +23,30 @@ interface CopyCommandOptions extends ReportOptions {
 
 export function ledgerCommand(): Command {
   return (
-    new Command('ledger')
+    new NotedCommand('ledger')
       .description('Move ledgers, which hold what runs have paid for, between run folders and PostgreSQL.')
       // Subcommands inherit the program's settings for errors and help.
       .hook('preSubcommand', (ledger, inner) => void inner.copyInheritedSettings(ledger))
       .addCommand(copyCommand())
       .addCommand(listCommand())
       .addCommand(removeCommand())
-      .addHelpText(
-        'after',
-        helpNotes({
-          examples: [
-            ['export MAGIC_LEDGER=postgres://user:password@host:5432/database'],
-            ['magic ledger copy first postgres', 'move the ledger of run first to PostgreSQL'],
-            ['magic ledger copy first sqlite', 'move it back'],
-            ['magic ledger copy first snapshot.sqlite', 'copy it; the run keeps its own'],
-            ['magic ledger list'],
-          ],
-          notes: [
-            'Where MAGIC_LEDGER is set, new runs keep their ledger on that PostgreSQL. See docs/scale.md.',
-          ],
-        }),
-      )
+      .notes({
+        examples: [
+          ['export MAGIC_LEDGER=postgres://user:password@host:5432/database'],
+          ['magic ledger copy first postgres', 'move the ledger of run first to PostgreSQL'],
+          ['magic ledger copy first sqlite', 'move it back'],
+          ['magic ledger copy first snapshot.sqlite', 'copy it; the run keeps its own'],
+          ['magic ledger list'],
+        ],
+        notes: [
+          'Where MAGIC_LEDGER is set, new runs keep their ledger on that PostgreSQL. See docs/scale.md.',
+        ],
+      })
   )
 }
 
 function copyCommand(): Command {
-  const command = new Command('copy')
+  const command = new NotedCommand('copy')
     .description('Copy a ledger and compare the copy row by row. The run then uses the copy.')
     .argument('<from>', 'a run, or a .sqlite file')
     .argument('<to>', 'postgres (the one in MAGIC_LEDGER), postgres://…, sqlite, or a new .sqlite file')
@@ -76,17 +73,13 @@ async function copy(from: string, to: string, options: CopyCommandOptions): Prom
       ? copyToFile(() => openSource(from, options), home.file, following)
       : moveLedger(runOf(from, options), home.move, following)
   const copied = await copying.finally(() => progress.end())
-  printResult(
-    options,
-    () => ({ from, to: 'file' in home ? home.file : String(home.move), tables: copied }),
-    () => [
-      ...Object.entries(copied).map(
-        ([table, { rows, sha256 }]) =>
-          `${table.padEnd(13)} ${String(rows).padStart(9)} rows  SHA-256 ${sha256}`,
-      ),
-      'Source and copy hold the same rows.',
-    ],
-  )
+  printResult(options, { from, to: 'file' in home ? home.file : String(home.move), tables: copied }, () => [
+    ...Object.entries(copied).map(
+      ([table, { rows, sha256 }]) =>
+        `${table.padEnd(13)} ${String(rows).padStart(9)} rows  SHA-256 ${sha256}`,
+    ),
+    'Source and copy hold the same rows.',
+  ])
 }
 
 async function copyToFile(
@@ -131,38 +124,33 @@ function neededAddress(): PostgresAddress {
 }
 
 function listCommand(): Command {
-  return new Command('list')
+  return new NotedCommand('list')
     .description('List the ledgers on the PostgreSQL in MAGIC_LEDGER.')
     .addOption(jsonOption())
     .action(async (options: { readonly json: boolean }) => {
       await using database = await Database.open(neededAddress())
       const ledgers = await listLedgers(database)
-      printResult(
-        options,
-        () => ledgers,
-        () =>
-          ledgers.length === 0
-            ? [`There are no ledgers at ${database.address.place} yet.`]
-            : ledgers.map(
-                ({ name, title, createdAt, evaluations, replies }) =>
-                  `${name}  ${createdAt.slice(0, 16)}  ${String(evaluations).padStart(8)} evaluations  ${String(replies).padStart(8)} replies  ${title}`,
-              ),
+      printResult(options, ledgers, () =>
+        ledgers.length === 0
+          ? [`There are no ledgers at ${database.address.place} yet.`]
+          : ledgers.map(
+              ({ name, title, createdAt, evaluations, replies }) =>
+                `${name}  ${createdAt.slice(0, 16)}  ${String(evaluations).padStart(8)} evaluations  ${String(replies).padStart(8)} replies  ${title}`,
+            ),
       )
     })
 }
 
 function removeCommand(): Command {
-  return new Command('remove')
+  return new NotedCommand('remove')
     .description('Delete a ledger from PostgreSQL. What it held would have to be paid for again.')
     .argument('<ledger>', "its name, from `magic ledger list` or a run's ledger.json")
     .addOption(jsonOption())
     .action(async (name: string, options: { readonly json: boolean }) => {
       await using database = await Database.open(neededAddress())
       const removed = await removeLedger(database, name)
-      printResult(
-        options,
-        () => removed,
-        () => [`Deleted ${removed.title}: ${removed.evaluations} evaluations, ${removed.replies} replies.`],
-      )
+      printResult(options, removed, () => [
+        `Deleted ${removed.title}: ${removed.evaluations} evaluations, ${removed.replies} replies.`,
+      ])
     })
 }

@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import {
   isRunOrganisation,
   type RunOrganisationName,
@@ -9,31 +9,28 @@ import { organisations } from '../../organisations/list.ts'
 import { organisationCalled } from '../../organisations/open-organisation.ts'
 import type { OrganisationDefinition } from '../../organisations/organisation.ts'
 import { type Screen, wrapText } from '../display/screen.ts'
-import { helpNotes } from '../help-notes.ts'
+import { NotedCommand } from '../help-notes.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { printResult } from '../print.ts'
 
 export function organisationsCommand(): Command {
-  return new Command('organisations')
+  return new NotedCommand('organisations')
     .description('List the systems that `magic eval` can run, each with its fidelity.')
     .argument('[name]', 'show only this one, with its source, differences and options')
     .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [
-          ['magic organisations'],
-          ['magic organisations dylan', 'all about one'],
-          ['magic eval first --organisation trained,llm-debate,dylan'],
-          [
-            'magic eval synthetic --organisation direct,self-consistency:answers=3,llm-debate:agents=5:rounds=3',
-          ],
+    .notes({
+      examples: [
+        ['magic organisations'],
+        ['magic organisations dylan', 'all about one'],
+        ['magic eval first --organisation trained,llm-debate,dylan'],
+        [
+          'magic eval synthetic --organisation direct,self-consistency:answers=3,llm-debate:agents=5:rounds=3',
         ],
-        notes: [
-          'A system either organises (it chooses a graph per question before anything runs) or drives (it decides while it runs). Its fidelity says what we wrote it from: the method section of a paper, released code, or our adaptation of an idea. docs/organisations.md lists sources and differences.',
-        ],
-      }),
-    )
+      ],
+      notes: [
+        'A system either organises (it chooses a graph per question before anything runs) or drives (it decides while it runs). Its fidelity says what we wrote it from: the method section of a paper, released code, or our adaptation of an idea. docs/organisations.md lists sources and differences.',
+      ],
+    })
     .action((name: string | undefined, options: { readonly json: boolean }) => {
       if (name === undefined) list(options)
       else if (isRunOrganisation(name)) showOneOfRuns(name, options)
@@ -49,52 +46,44 @@ function toldOf(one: OrganisationDefinition) {
 
 function showOneOfRuns(name: RunOrganisationName, options: { readonly json: boolean }): void {
   const description = runOrganisationSentences[name]
-  printResult(
-    options,
-    () => ({ organisations: [], ofRuns: [{ name, description }] }),
-    (screen) => [
-      `${screen.paint('bold', name)}  (an organisation of a run)`,
-      indented(description, screen),
-      '',
-      `Evaluate it with \`magic eval RUN --organisation ${name}\`.`,
-    ],
-  )
+  printResult(options, { organisations: [], ofRuns: [{ name, description }] }, (screen) => [
+    `${screen.paint('bold', name)}  (an organisation of a run)`,
+    indented(description, screen),
+    '',
+    `Evaluate it with \`magic eval RUN --organisation ${name}\`.`,
+  ])
 }
 
 function showOne(one: OrganisationDefinition, options: { readonly json: boolean }): void {
   const told = toldOf(one)
-  printResult(
-    options,
-    () => ({ organisations: [told], ofRuns: [] }),
-    (screen) => [
-      `${screen.paint('bold', told.name)}  (${told.category}; ${told.kind})`,
-      indented(told.description, screen),
+  printResult(options, { organisations: [told], ofRuns: [] }, (screen) => [
+    `${screen.paint('bold', told.name)}  (${told.category}; ${told.kind})`,
+    indented(told.description, screen),
+    '',
+    `${screen.paint('bold', 'Fidelity')}  ${told.fidelity}`,
+    indented(told.source, screen),
+    told.differences.length > 0 && [
       '',
-      `${screen.paint('bold', 'Fidelity')}  ${told.fidelity}`,
-      indented(told.source, screen),
-      told.differences.length > 0 && [
-        '',
-        screen.paint('bold', 'Differences from the source'),
-        ...told.differences.map((difference) => indented(difference, screen)),
-      ],
-      told.options.length > 0 && [
-        '',
-        screen.paint('bold', `Options, as ${told.name}:option=value`),
-        ...told.options.map(({ name, value, description = '' }) =>
-          indented(`${name}=${value}  ${description}`, screen),
-        ),
-      ],
+      screen.paint('bold', 'Differences from the source'),
+      ...told.differences.map((difference) => indented(difference, screen)),
     ],
-  )
+    told.options.length > 0 && [
+      '',
+      screen.paint('bold', `Options, as ${told.name}:option=value`),
+      ...told.options.map(({ name, value, description = '' }) =>
+        indented(`${name}=${value}  ${description}`, screen),
+      ),
+    ],
+  ])
 }
 
 function list(options: { readonly json: boolean }): void {
   printResult(
     options,
-    () => ({
+    {
       organisations: organisations.map(toldOf),
       ofRuns: runOrganisationNames.map((name) => ({ name, description: runOrganisationSentences[name] })),
-    }),
+    },
     (screen) => [
       screen.paint('bold', 'Systems from the literature'),
       ...organisations.flatMap((one) => systemLines(one, screen)),

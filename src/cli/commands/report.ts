@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { FollowedRun } from '../../view/followed-run.ts'
 import { runTasks } from '../../view/run-tasks.ts'
-import { helpNotes } from '../help-notes.ts'
+import { NotedCommand } from '../help-notes.ts'
 import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
 import { tasksToShow } from '../options/tasks-to-show.ts'
@@ -20,24 +20,21 @@ interface ReportOptions {
 }
 
 export function reportCommand(): Command {
-  return new Command('report')
+  return new NotedCommand('report')
     .description('Write the tables and plots of runs as one HTML file and as Markdown.')
     .argument('<runs...>', 'names or folders of runs')
     .option('-o, --output <name>', 'writes NAME.html, NAME.md and NAME-plots/', 'report')
     .addOption(runsDirOption())
     .addOption(jsonOption('the names of the files as one JSON object'))
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [
-          ['magic report first', 'writes report.html, report.md and report-plots/'],
-          ['magic report first second -o out/july', 'writes out/july.html and so on'],
-        ],
-        notes: [
-          'The HTML file is self-contained and needs no network. Both show what `magic view` shows of a run: curves, roles, graphs before and after training, evaluations with intervals and paired differences.',
-        ],
-      }),
-    )
+    .notes({
+      examples: [
+        ['magic report first', 'writes report.html, report.md and report-plots/'],
+        ['magic report first second -o out/july', 'writes out/july.html and so on'],
+      ],
+      notes: [
+        'The HTML file is self-contained and needs no network. Both show what `magic view` shows of a run: curves, roles, graphs before and after training, evaluations with intervals and paired differences.',
+      ],
+    })
     .action(report)
 }
 
@@ -58,9 +55,7 @@ async function report(names: readonly string[], options: ReportOptions): Promise
   writeFileSync(`${base}.md`, markdown.text)
   for (const { name, svg } of markdown.plots) writeFileSync(join(plots, name), svg)
   const files = { html: `${base}.html`, markdown: `${base}.md`, plots }
-  printResult(
-    options,
-    () => files,
-    () => [`Wrote ${files.html}, ${files.markdown} and ${markdown.plots.length} plots in ${plots}.`],
-  )
+  printResult(options, files, () => [
+    `Wrote ${files.html}, ${files.markdown} and ${markdown.plots.length} plots in ${plots}.`,
+  ])
 }

@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { runOverview } from '../../evaluation/run-overview.ts'
 import { learnerOfRun } from '../../organisations/learned/learner-source.ts'
 import { isSimulatedModel } from '../../simulator/model/simulated-name.ts'
@@ -6,7 +6,7 @@ import { Budget } from '../../store/budget.ts'
 import { assertUnchanged } from '../../store/run-evidence.ts'
 import type { RunFolder, RunRecord } from '../../store/run-folder.ts'
 import { assertFree } from '../../training/open-run.ts'
-import { exitCodeNote, helpNotes } from '../help-notes.ts'
+import { exitCodeNote, NotedCommand } from '../help-notes.ts'
 import { reopenJob } from '../job.ts'
 import { encoderOfRun, existingRun } from '../open-run.ts'
 import { concurrencyOption, runsDirOption } from '../options/common-options.ts'
@@ -28,7 +28,7 @@ interface ResumeOptions extends BudgetOptions, ReportOptions {
 }
 
 export function resumeCommand(): Command {
-  const command = new Command('resume')
+  const command = new NotedCommand('resume')
     .description('Resume an interrupted run; the final weights are identical.')
     .argument('<run>', 'name or folder of a run')
     .option('--from-update <n>', 'continue from this checkpoint instead of the newest', wholeNumber(0))
@@ -39,21 +39,18 @@ export function resumeCommand(): Command {
     .addOption(runsDirOption())
   addBudgetOptions(command)
   return addReportOptions(command)
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [
-          ['magic resume first'],
-          ['magic resume first --max-cost 10', 'after it stopped at a cap'],
-          ['magic resume first --api-key-env SPARE_KEY', 'after a key was revoked'],
-          ['magic resume first --from-update 41', 'if the newest checkpoint is damaged'],
-        ],
-        notes: [
-          'Caps count everything the run has used so far, over all its parts. Nothing is paid for twice.',
-          exitCodeNote,
-        ],
-      }),
-    )
+    .notes({
+      examples: [
+        ['magic resume first'],
+        ['magic resume first --max-cost 10', 'after it stopped at a cap'],
+        ['magic resume first --api-key-env SPARE_KEY', 'after a key was revoked'],
+        ['magic resume first --from-update 41', 'if the newest checkpoint is damaged'],
+      ],
+      notes: [
+        'Caps count everything the run has used so far, over all its parts. Nothing is paid for twice.',
+        exitCodeNote,
+      ],
+    })
     .action((name: string, options: ResumeOptions) => resume(existingRun(name, options.runsDir), options))
 }
 

@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { executeGraph } from '../../execution/execute-graph.ts'
 import { openToolbox } from '../../execution/toolbox.ts'
 import { AgentGraph } from '../../graph/agent-graph.ts'
@@ -14,7 +14,7 @@ import { isSimulatedModel } from '../../simulator/model/simulated-name.ts'
 import { machineSandbox } from '../../store/run-tools.ts'
 import { benchmarkContracts, benchmarkProfiles } from '../../tasks/benchmarks/list.ts'
 import { graphLines } from '../display/screen.ts'
-import { helpNotes } from '../help-notes.ts'
+import { NotedCommand } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import {
   concurrencyOption,
@@ -44,7 +44,7 @@ interface RunOptions extends ModelOptions {
 }
 
 export function runCommand(): Command {
-  const command = new Command('run')
+  const command = new NotedCommand('run')
     .description('Run one graph on one task and show its agents at work.')
     .option('--graph <file>', 'the graph (JSON); without it, the model answers directly')
     .requiredOption('--task <file>', 'the task, without its answer (JSON)')
@@ -56,20 +56,17 @@ export function runCommand(): Command {
     .option('--no-content', 'leave requests and replies out of the trace')
     .addOption(jsonOption('the whole trace as one JSON object'))
   return addModelOptions(command)
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [
-          ['magic run --graph graph.json --task task.json'],
-          ['magic run --graph graph.json --task task.json --profile gsm8k --model deepseek'],
-          ['magic run --task task.json --model ollama --model-name qwen3 --json > trace.json'],
-        ],
-        notes: [
-          'A graph is { "units": [{ "role": "independent_solver", "realization": "atomic", "predecessors": [] }] }; `magic graph --json` makes one. A task is { "question": "…" }, with options, context, tables, program, publicTests and metadata if it has them.',
-          'The answer goes to standard output, everything else to standard error.',
-        ],
-      }),
-    )
+    .notes({
+      examples: [
+        ['magic run --graph graph.json --task task.json'],
+        ['magic run --graph graph.json --task task.json --profile gsm8k --model deepseek'],
+        ['magic run --task task.json --model ollama --model-name qwen3 --json > trace.json'],
+      ],
+      notes: [
+        'A graph is { "units": [{ "role": "independent_solver", "realization": "atomic", "predecessors": [] }] }; `magic graph --json` makes one. A task is { "question": "…" }, with options, context, tables, program, publicTests and metadata if it has them.',
+        'The answer goes to standard output, everything else to standard error.',
+      ],
+    })
     .action(run)
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { Command, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { CallLimit } from '../../models/call-limit.ts'
 import { runPriceOf, unpricedOf } from '../../models/prices.ts'
 import { readKeyFile } from '../../models/secret.ts'
@@ -15,7 +15,7 @@ import { givenAddress } from '../../store/postgres/address.ts'
 import type { RunFolder } from '../../store/run-folder.ts'
 import { RunLock, RunLockedError } from '../../store/run-lock.ts'
 import { WorkWatch } from '../../workers/overview.ts'
-import { exitCodeNote, helpNotes } from '../help-notes.ts'
+import { exitCodeNote, NotedCommand } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import type { JobOptions } from '../job.ts'
 import { openPolicy } from '../open-policy.ts'
@@ -51,7 +51,7 @@ interface ServeCommandOptions extends JobOptions {
 }
 
 export function serveCommand(): Command {
-  const command = new Command('serve')
+  const command = new NotedCommand('serve')
     .description('Serve policies over an OpenAI-compatible API, one model per run.')
     .argument('<runs...>', 'names or folders of runs, or exports')
     .option('--host <address>', 'address to listen on; anything but loopback needs a token', '127.0.0.1')
@@ -81,27 +81,24 @@ export function serveCommand(): Command {
     .addOption(runsDirOption())
     .addOption(jsonOption('address and models as one JSON object'))
   return addModelOptions(command)
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [
-          ['magic serve first'],
-          ['magic serve first second --port 8080 --max-day-cost 5'],
-          ['magic serve first.tgz --max-day-cost 5 --state-dir state'],
-          ['TOKEN=$(openssl rand -hex 32) magic serve first --host 0.0.0.0 --token-env TOKEN'],
-          [
-            `curl http://127.0.0.1:8321/v1/chat/completions \\
+    .notes({
+      examples: [
+        ['magic serve first'],
+        ['magic serve first second --port 8080 --max-day-cost 5'],
+        ['magic serve first.tgz --max-day-cost 5 --state-dir state'],
+        ['TOKEN=$(openssl rand -hex 32) magic serve first --host 0.0.0.0 --token-env TOKEN'],
+        [
+          `curl http://127.0.0.1:8321/v1/chat/completions \\
     -H 'content-type: application/json' \\
     -d '{"model": "first", "messages": [{"role": "user", "content": "6 times 7?"}]}'`,
-          ],
         ],
-        notes: [
-          'Point any OpenAI client to http://127.0.0.1:8321/v1. Put contract, options, tables and seed into the field `magic` of a request; graph, cost and trace id come back in the same field. docs/serve.md has the details.',
-          'The address goes to standard output, the log to standard error as JSON lines. /healthz and /readyz are for health checks, /metrics for Prometheus. The first Ctrl-C or SIGTERM finishes running requests, the second quits.',
-          exitCodeNote,
-        ],
-      }),
-    )
+      ],
+      notes: [
+        'Point any OpenAI client to http://127.0.0.1:8321/v1. Put contract, options, tables and seed into the field `magic` of a request; graph, cost and trace id come back in the same field. docs/serve.md has the details.',
+        'The address goes to standard output, the log to standard error as JSON lines. /healthz and /readyz are for health checks, /metrics for Prometheus. The first Ctrl-C or SIGTERM finishes running requests, the second quits.',
+        exitCodeNote,
+      ],
+    })
     .action(serveRuns)
 }
 

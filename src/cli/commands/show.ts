@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { keptEvaluations } from '../../evaluation/compare-evaluations.ts'
 import { curvesCsv, writeTensorBoard } from '../../evaluation/curves.ts'
 import { questionDetails } from '../../evaluation/question-detail.ts'
@@ -20,7 +20,7 @@ import { defaultRunsFolder, type RunFolder } from '../../store/run-folder.ts'
 import { duration, percent } from '../display/numbers.ts'
 import type { Screen } from '../display/screen.ts'
 import { tableLines } from '../display/table.ts'
-import { helpNotes } from '../help-notes.ts'
+import { NotedCommand } from '../help-notes.ts'
 import { askedIn } from '../job.ts'
 import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
@@ -44,7 +44,7 @@ interface ShowOptions {
 }
 
 export function showCommand(): Command {
-  return new Command('show')
+  return new NotedCommand('show')
     .description('Show a run: settings, learning curves, graphs, scores. Without a name, list all runs.')
     .argument('[run]', 'name or folder of a run')
     .option('--graphs <n>', 'draw the n most common graphs', wholeNumber(0), 3)
@@ -56,21 +56,18 @@ export function showCommand(): Command {
     .option('--svg <file>', "also write the most common graph, or the question's, as SVG")
     .addOption(runsDirOption())
     .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [
-          ['magic show', 'list all runs'],
-          ['magic show first', 'one run'],
-          ["magic show first --json | jq '.updates[].score'"],
-          ['magic show first --question synthetic-0-choice-1 --organisation trained'],
-          ['magic show first --csv curves.csv --tensorboard board --svg graph.svg'],
-        ],
-        notes: [
-          'This only reads, so it is safe while the run is training. Scores of updates are on training questions with exploratory graphs; the score that counts is that of `magic eval`.',
-        ],
-      }),
-    )
+    .notes({
+      examples: [
+        ['magic show', 'list all runs'],
+        ['magic show first', 'one run'],
+        ["magic show first --json | jq '.updates[].score'"],
+        ['magic show first --question synthetic-0-choice-1 --organisation trained'],
+        ['magic show first --csv curves.csv --tensorboard board --svg graph.svg'],
+      ],
+      notes: [
+        'This only reads, so it is safe while the run is training. Scores of updates are on training questions with exploratory graphs; the score that counts is that of `magic eval`.',
+      ],
+    })
     .action(async (name: string | undefined, options: ShowOptions) => {
       if (name === undefined) return showRuns(options)
       const folder = existingRun(name, options.runsDir)
@@ -89,11 +86,7 @@ export function showCommand(): Command {
       if (options.csv !== undefined) writeWhole(options.csv, curvesCsv(overview.updates))
       if (options.tensorboard !== undefined) writeTensorBoard(options.tensorboard, overview.updates)
       writeDrawing(options, run.graphs[0]?.graph)
-      printResult(
-        options,
-        () => runJson(run),
-        (screen) => runLines(run, options.graphs, screen),
-      )
+      printResult(options, runJson(run), (screen) => runLines(run, options.graphs, screen))
     })
 }
 
@@ -101,11 +94,7 @@ async function showQuestion(folder: RunFolder, question: string, options: ShowOp
   const { organisation, split } = options
   const details = await questionDetails(folder, question, { organisation, split, asked: askedIn(folder) })
   writeDrawing(options, AgentGraph.from(details[0]!.record.graph))
-  printResult(
-    options,
-    () => ({ question, answers: details }),
-    (screen) => questionLines(details, screen),
-  )
+  printResult(options, { question, answers: details }, (screen) => questionLines(details, screen))
 }
 
 function writeDrawing({ svg: file }: ShowOptions, graph: AgentGraph | undefined): void {
@@ -140,11 +129,7 @@ function runJson({ folder, overview, graphs, evaluations, worth }: ShownRun): ob
 function showRuns(options: ShowOptions): void {
   const runs = options.runsDir ?? defaultRunsFolder()
   const listed = listRuns(runs).map(listedRun)
-  printResult(
-    options,
-    () => listed,
-    (screen) => listLines(listed, runs, screen),
-  )
+  printResult(options, listed, (screen) => listLines(listed, runs, screen))
 }
 
 /** One run of the list, as `--json` prints it. */

@@ -1,5 +1,5 @@
 import { basename, join, resolve } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { d1Settings, d3Settings, q1Settings, q2Settings, q3Settings } from '../../experiments/settings.ts'
 import { exitCode } from '../../problem.ts'
 import { isPostgresAddress } from '../../store/postgres/address.ts'
@@ -9,7 +9,7 @@ import { assertFree } from '../../training/open-run.ts'
 import { train } from '../../training/train.ts'
 import type { TrainOptions } from '../../training/train-options.ts'
 import type { Progress } from '../display/progress.ts'
-import { exitCodeNote, helpNotes } from '../help-notes.ts'
+import { exitCodeNote, NotedCommand } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type EncoderSource, type Job, type JobOptions, openEncoder, openJob } from '../job.ts'
 import { existingRun, freeFolder } from '../open-run.ts'
@@ -52,7 +52,7 @@ interface TrainCommandOptions extends TaskOptions, TrainingOptions, BudgetOption
 }
 
 export function trainCommand(): Command {
-  const command = new Command('train').description(
+  const command = new NotedCommand('train').description(
     'Learn how to organise agents for a task set, and store the policy as a run.',
   )
   addTaskOptions(command)
@@ -76,25 +76,22 @@ export function trainCommand(): Command {
   command.addOption(modelsOption())
   command.addOption(encoderOption()).addOption(concurrencyOption()).addOption(runsDirOption())
   return addReportOptions(command)
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [
-          ['magic train questions.jsonl', 'your own questions, on the simulated model'],
-          ['magic train', 'the tasks in magic.config.ts'],
-          ['magic train gsm8k --model deepseek --max-cost 5', 'a real model, with a cost cap'],
-          ['magic train gsm8k --model deepseek --dry-run', 'what that would cost'],
-          ['magic train synthetic --method paper --name first', "the paper's method"],
-          ['magic train questions.jsonl --learn-from first', "start with another run's evaluations"],
-          ['magic train gsm8k --organisation gptswarm:iterations=50', 'another system that learns'],
-        ],
-        notes: [
-          "By default, benchmarks use the paper's method and your own questions use value learning. Choose with --method; a flag that only the paper's method has, such as --updates, selects it too. Flags override the configuration file.",
-          'Data, scorer, sandbox, price and model are checked before anything is spent. Ctrl-C stops after the current update or within 5 s; a second Ctrl-C stops at once. Either way, and after a crash, continue with `magic resume`.',
-          exitCodeNote,
-        ],
-      }),
-    )
+    .notes({
+      examples: [
+        ['magic train questions.jsonl', 'your own questions, on the simulated model'],
+        ['magic train', 'the tasks in magic.config.ts'],
+        ['magic train gsm8k --model deepseek --max-cost 5', 'a real model, with a cost cap'],
+        ['magic train gsm8k --model deepseek --dry-run', 'what that would cost'],
+        ['magic train synthetic --method paper --name first', "the paper's method"],
+        ['magic train questions.jsonl --learn-from first', "start with another run's evaluations"],
+        ['magic train gsm8k --organisation gptswarm:iterations=50', 'another system that learns'],
+      ],
+      notes: [
+        "By default, benchmarks use the paper's method and your own questions use value learning. Choose with --method; a flag that only the paper's method has, such as --updates, selects it too. Flags override the configuration file.",
+        'Data, scorer, sandbox, price and model are checked before anything is spent. Ctrl-C stops after the current update or within 5 s; a second Ctrl-C stops at once. Either way, and after a crash, continue with `magic resume`.',
+        exitCodeNote,
+      ],
+    })
     .action((tasks: string | undefined, options: TrainCommandOptions) => startTraining(tasks, options))
 }
 

@@ -1,11 +1,11 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import type { Verification } from '../../evaluation/verification/verification.ts'
 import { verify } from '../../evaluation/verification/verify.ts'
 import { exitCode } from '../../problem.ts'
 import { machineSandbox, unstartedSandbox } from '../../store/run-tools.ts'
 import { screenOf, shownText, wrapText } from '../display/screen.ts'
 import { counted } from '../display/terminal-text.ts'
-import { exitCodeNote, helpNotes } from '../help-notes.ts'
+import { exitCodeNote, NotedCommand } from '../help-notes.ts'
 import { openTasksOfRun } from '../job.ts'
 import { existingRun } from '../open-run.ts'
 import { jsonOption, runsDirOption } from '../options/common-options.ts'
@@ -17,23 +17,20 @@ interface VerifyOptions {
 }
 
 export function verifyCommand(): Command {
-  return new Command('verify')
+  return new NotedCommand('verify')
     .description(
       "Recompute a run's numbers from its stored data, without a model: digests, checkpoints, scores, credit.",
     )
     .argument('<run>', 'name or folder of a run')
     .addOption(runsDirOption())
     .addOption(jsonOption('the result as one JSON object'))
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [['magic verify first'], ['magic verify first --json']],
-        notes: [
-          'Scores every stored answer again, which takes a while for programs. Exits with 1 if a check fails.',
-          exitCodeNote,
-        ],
-      }),
-    )
+    .notes({
+      examples: [['magic verify first'], ['magic verify first --json']],
+      notes: [
+        'Scores every stored answer again, which takes a while for programs. Exits with 1 if a check fails.',
+        exitCodeNote,
+      ],
+    })
     .action(verifyRun)
 }
 
@@ -63,10 +60,6 @@ async function verifyRun(run: string, options: VerifyOptions): Promise<void> {
     wrong === 0
       ? `${name} is intact: ${all} passed.`
       : `${name} is not intact: ${wrong} of ${all} failed. Do not use its numbers.`
-  printResult(
-    options,
-    () => ({ run: name, ok: wrong === 0, checks: found }),
-    () => ['', verdict],
-  )
+  printResult(options, { run: name, ok: wrong === 0, checks: found }, () => ['', verdict])
   process.exitCode = wrong === 0 ? exitCode.done : exitCode.failed
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { transcriptOf } from '../../evaluation/question-detail.ts'
 import { solve } from '../../evaluation/solve.ts'
 import { CallLimit } from '../../models/call-limit.ts'
@@ -13,7 +13,7 @@ import { builtPages } from '../../view/front-end.ts'
 import { shownTrace } from '../../view/shown-trace.ts'
 import { startView } from '../../view/view-server.ts'
 import { WorkWatch } from '../../workers/overview.ts'
-import { helpNotes } from '../help-notes.ts'
+import { NotedCommand } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { openPolicy } from '../open-policy.ts'
 import { existingRun } from '../open-run.ts'
@@ -29,7 +29,7 @@ interface ViewCommandOptions {
 }
 
 export function viewCommand(): Command {
-  return new Command('view')
+  return new NotedCommand('view')
     .description('Show runs in the browser: learning curves, graphs, every question. Live during training.')
     .argument('[run]', 'name or folder of a run to open (default: all runs)')
     .option('--port <n>', 'port on 127.0.0.1; 0 picks a free one', wholeNumber(0, 65_535), 4242)
@@ -40,20 +40,17 @@ export function viewCommand(): Command {
     )
     .addOption(runsDirOption())
     .addOption(jsonOption('the address as one JSON object'))
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [
-          ['magic view', 'all runs'],
-          ['magic view first', 'one run'],
-          ['magic view --port 0', 'on any free port'],
-          ['magic view --allow-ask', 'with a page to ask questions'],
-        ],
-        notes: [
-          'It listens on this machine only and sends nothing anywhere. Without --allow-ask it only reads, so it is safe while a run is training. From another machine, use a tunnel: ssh -L 4242:127.0.0.1:4242 HOST. See docs/view.md.',
-        ],
-      }),
-    )
+    .notes({
+      examples: [
+        ['magic view', 'all runs'],
+        ['magic view first', 'one run'],
+        ['magic view --port 0', 'on any free port'],
+        ['magic view --allow-ask', 'with a page to ask questions'],
+      ],
+      notes: [
+        'It listens on this machine only and sends nothing anywhere. Without --allow-ask it only reads, so it is safe while a run is training. From another machine, use a tunnel: ssh -L 4242:127.0.0.1:4242 HOST. See docs/view.md.',
+      ],
+    })
     .action(view)
 }
 

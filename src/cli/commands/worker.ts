@@ -1,11 +1,11 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { defaultConcurrency } from '../../settings/execution.ts'
 import { Database } from '../../store/postgres/database.ts'
 import { defaultLeaseSeconds } from '../../workers/lease.ts'
 import { runWorker } from '../../workers/worker.ts'
-import { exitCodeNote, helpNotes } from '../help-notes.ts'
+import { exitCodeNote, NotedCommand } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { type AssignmentOptions, openAssignment } from '../open-assignment.ts'
 import { concurrencyOption } from '../options/common-options.ts'
@@ -20,7 +20,7 @@ interface WorkerCommandOptions extends AssignmentOptions {
 }
 
 export function workerCommand(): Command {
-  const command = new Command('worker')
+  const command = new NotedCommand('worker')
     .description('Run graphs for `magic train --workers` and `magic eval --workers`, until stopped.')
     .option('--name <name>', 'name shown to people', `${hostname()}-${process.pid}`)
     .option(
@@ -38,21 +38,18 @@ export function workerCommand(): Command {
     .addOption(concurrencyOption())
   addModelOptions(command)
   return command
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [
-          ['export MAGIC_LEDGER=postgres://magic:secret@database:5432/magic'],
-          ['magic worker', 'takes whatever is submitted, with 8 concurrent calls'],
-          ['magic worker --concurrency 32 --name blue', 'more at once'],
-          ['DEEPSEEK_API_KEY=… magic worker', 'only workers need the key, not the trainer'],
-        ],
-        notes: [
-          "MAGIC_LEDGER names the PostgreSQL. A worker rejects work for another version, library, model or data than this machine's, and the trainer says so. The first Ctrl-C or SIGTERM finishes running work; a second one quits at once, and other workers take over.",
-          exitCodeNote,
-        ],
-      }),
-    )
+    .notes({
+      examples: [
+        ['export MAGIC_LEDGER=postgres://magic:secret@database:5432/magic'],
+        ['magic worker', 'takes whatever is submitted, with 8 concurrent calls'],
+        ['magic worker --concurrency 32 --name blue', 'more at once'],
+        ['DEEPSEEK_API_KEY=… magic worker', 'only workers need the key, not the trainer'],
+      ],
+      notes: [
+        "MAGIC_LEDGER names the PostgreSQL. A worker rejects work for another version, library, model or data than this machine's, and the trainer says so. The first Ctrl-C or SIGTERM finishes running work; a second one quits at once, and other workers take over.",
+        exitCodeNote,
+      ],
+    })
     .action(work)
 }
 

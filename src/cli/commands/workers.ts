@@ -1,37 +1,30 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { Database } from '../../store/postgres/database.ts'
 import { type WorkOverview, workOverview } from '../../workers/overview.ts'
 import { duration } from '../display/numbers.ts'
 import type { Lines, Screen } from '../display/screen.ts'
 import { tableLines } from '../display/table.ts'
 import { counted } from '../display/terminal-text.ts'
-import { helpNotes } from '../help-notes.ts'
+import { NotedCommand } from '../help-notes.ts'
 import { jsonOption } from '../options/common-options.ts'
 import { sharedAddress } from '../options/workers-option.ts'
 import { printResult } from '../print.ts'
 
 export function workersCommand(): Command {
-  return new Command('workers')
+  return new NotedCommand('workers')
     .description('Show the `magic worker` processes, their speed, and the queue.')
     .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      helpNotes({
-        examples: [
-          ['magic workers', 'the workers on the PostgreSQL in MAGIC_LEDGER'],
-          ['watch magic workers', 'keep watching'],
-          ['magic workers --json', 'for scripts'],
-        ],
-      }),
-    )
+    .notes({
+      examples: [
+        ['magic workers', 'the workers on the PostgreSQL in MAGIC_LEDGER'],
+        ['watch magic workers', 'keep watching'],
+        ['magic workers --json', 'for scripts'],
+      ],
+    })
     .action(async (options: { readonly json: boolean }) => {
       await using database = await Database.open(sharedAddress())
       const overview = await workOverview(database)
-      printResult(
-        options,
-        () => overview,
-        (screen) => overviewLines(overview, screen),
-      )
+      printResult(options, overview, (screen) => overviewLines(overview, screen))
     })
 }
 

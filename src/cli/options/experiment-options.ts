@@ -42,7 +42,7 @@ export interface ExperimentOptions
   readonly dryRun: boolean
 }
 
-export function addExperimentOptions(command: Command): Command {
+export function addExperimentOptions<Given extends Command>(command: Given): Given {
   return command
     .option('--tasks <names...>', 'benchmarks or question files, separated by commas or spaces', taskNames)
     .option('--seeds <n>', 'repeat with n consecutive seeds', wholeNumber(1), 1)

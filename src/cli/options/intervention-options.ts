@@ -7,7 +7,7 @@ import { UsageError } from '../problem.ts'
 export type InterventionOptions = Interventions
 
 /** Disturbances that show how much the answers depend on the organisation. */
-export function addInterventionOptions(command: Command): Command {
+export function addInterventionOptions<Given extends Command>(command: Given): Given {
   return command
     .optionsGroup('Interventions:')
     .option('--rewire', 'swap edges at random; each unit keeps its number of edges')

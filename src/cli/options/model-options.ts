@@ -28,7 +28,7 @@ export interface ModelOptions {
 }
 
 /** Model flags. No flag takes the key itself, because flags end up in the shell's history. */
-export function addModelOptions(command: Command): Command {
+export function addModelOptions<Given extends Command>(command: Given): Given {
   return command
     .optionsGroup('Model:')
     .addOption(

@@ -9,7 +9,7 @@ export interface ReportOptions {
   readonly json: boolean
 }
 
-export function addReportOptions(command: Command): Command {
+export function addReportOptions<Given extends Command>(command: Given): Given {
   return command
     .addOption(
       new Option(

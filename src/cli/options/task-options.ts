@@ -54,7 +54,7 @@ export interface OpenedTasks {
 
 const usualSizes = { train: 100, test: 200 }
 
-export function addTaskOptions(command: Command): Command {
+export function addTaskOptions<Given extends Command>(command: Given): Given {
   return addTaskSourceOptions(
     command.argument(
       '[tasks]',
@@ -63,7 +63,7 @@ export function addTaskOptions(command: Command): Command {
   )
 }
 
-export function addTaskSourceOptions(command: Command): Command {
+export function addTaskSourceOptions<Given extends Command>(command: Given): Given {
   return command
     .optionsGroup('Tasks:')
     .option('--config <file>', 'configuration file (default: magic.config.* in this folder)')

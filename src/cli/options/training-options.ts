@@ -45,7 +45,7 @@ export interface TrainingOptions extends Pick<GivenTrainingSettings, (typeof fla
 
 type Settings = Readonly<Record<string, unknown>>
 
-export function addTrainingOptions(command: Command): Command {
+export function addTrainingOptions<Given extends Command>(command: Given): Given {
   command
     .optionsGroup('Training:')
     .addOption(
@@ -57,7 +57,7 @@ export function addTrainingOptions(command: Command): Command {
   return addSetOption(command)
 }
 
-export function addSetOption(command: Command): Command {
+export function addSetOption<Given extends Command>(command: Given): Given {
   return (
     command
       .option(
@@ -76,7 +76,7 @@ export function addSetOption(command: Command): Command {
 
 export type BudgetOptions = { readonly [Cap in keyof BudgetSettings as `max${Capitalize<Cap>}`]?: number }
 
-export function addBudgetOptions(command: Command): Command {
+export function addBudgetOptions<Given extends Command>(command: Given): Given {
   command.optionsGroup('Budget:')
   for (const setting of settingsOf(budgetSettings))
     command.addOption(settingOption(setting, capName(setting.key)))

@@ -34,13 +34,13 @@ export function printEvaluations(
   const matched = matchedRows(rows)
   printResult(
     { json },
-    () => ({
+    {
       ...{ run: folder.readRecord().name, split, metric: set.metric, simulated: isSimulated },
       ...{ ended, missing, used, threshold, passed: threshold === undefined ? undefined : (passed ?? null) },
       detectable: evaluated.length === 0 ? null : detectableAmong(evaluated),
       matched,
       evaluations: evaluated.map(({ records: _, ...summary }) => summary),
-    }),
+    },
     (screen) =>
       rows.length > 0 && [
         ['', evaluationLines(rows, set.metric, screen)],

@@ -20,11 +20,7 @@ interface FinishedTraining {
 }
 
 export function printTraining(training: FinishedTraining, options: { readonly json: boolean }): void {
-  printResult(
-    options,
-    () => trainingJson(training),
-    (screen) => trainingLines(training, screen),
-  )
+  printResult(options, trainingJson(training), (screen) => trainingLines(training, screen))
 }
 
 function trainingJson({ result, updates, isSimulated }: FinishedTraining): object {
