@@ -10,7 +10,7 @@ import { addCosts } from '../models/prices.ts'
 import type { NamedOrganisation } from '../organisations/open-organisation.ts'
 import { isDriver } from '../organisations/organisation.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
-import type { Spent } from '../store/budget.ts'
+import { capsLeft, type Spent, usedBy } from '../store/budget.ts'
 import type { RunFolder } from '../store/run-folder.ts'
 import { splitOf } from '../tasks/task-set.ts'
 import type { TransportRule } from '../training/evaluate-graph.ts'
@@ -70,7 +70,11 @@ export async function evaluateAll(evaluations: Evaluations): Promise<Evaluations
   /** By a search, and by an evaluation that ended before its first record. */
   const spentBeside: Spent[] = []
   const start = performance.now()
-  const used = () => usedBy([...evaluated.map(({ spent }) => spent), ...spentBeside], start)
+  /** By all organisations, judges and the search. Earlier commands do not count. */
+  const used = () => ({
+    ...usedBy([...evaluated.map(({ spent }) => spent), ...spentBeside]),
+    minutes: (performance.now() - start) / 60_000,
+  })
   const say = (text: string) => progress.note(text)
   let own: Promise<Job> | undefined
 
@@ -78,7 +82,7 @@ export async function evaluateAll(evaluations: Evaluations): Promise<Evaluations
   const search = async () => {
     const found = await searchGraph({
       ...{ ...engine, model: job.model, sandbox: job.sandbox },
-      ...{ encoder, seed, budget: left(budget, used()) },
+      ...{ encoder, seed, budget: capsLeft(budget, used()) },
       ...(options.workers && { elsewhere: byWorkers(say) }),
       onStart: (total) => progress.start(total, `searching for a graph on training questions${mark}`),
       onProgress: (done) => progress.update({ done }),
@@ -107,7 +111,7 @@ export async function evaluateAll(evaluations: Evaluations): Promise<Evaluations
     const records: QuestionRecord[] = []
     const report = await evaluate({
       ...{ ...engine, model, models: pool, sandbox, organisation, about, disturbance, search: named.search },
-      ...{ split, tasks: limit, budget: left(budget, used()), transportFailures },
+      ...{ split, tasks: limit, budget: capsLeft(budget, used()), transportFailures },
       elsewhere: isRemote ? afreshByWorkers(job.source, say) : undefined,
       onStart: (earlier, total) => {
         records.push(...earlier)
@@ -181,22 +185,6 @@ function runningFields(records: readonly QuestionRecord[], isSimulated: boolean)
   }
 }
 
-/** What this command used: all organisations, judges and the search. Earlier commands do not count. */
-function usedBy(spent: readonly Spent[], start: number): Required<BudgetSettings> {
-  return {
-    cost: sum(spent, ({ cost }) => (cost === 'unpriced' ? 0 : cost.amount)),
-    tokens: sum(spent, ({ input, output }) => input + output),
-    calls: sum(spent, ({ calls }) => calls),
-    minutes: (performance.now() - start) / 60_000,
-  }
-}
-
 function sum<Item>(items: readonly Item[], amount: (item: Item) => number): number {
   return items.reduce((total, item) => total + amount(item), 0)
-}
-
-/** What is left of the caps. */
-function left(budget: BudgetSettings, used: Required<BudgetSettings>): BudgetSettings {
-  const caps = Object.entries(budget) as [keyof BudgetSettings, number | undefined][]
-  return Object.fromEntries(caps.map(([name, cap]) => [name, cap && Math.max(0, cap - used[name])]))
 }

@@ -7,11 +7,11 @@ import { NothingEvaluatedError } from '../evaluation/evaluate-organisation.ts'
 import { type OrganisationReport, organisationReport } from '../evaluation/organisation-report.ts'
 import type { JsonObject } from '../library/json-value.ts'
 import type { ChatModel } from '../models/chat-model.ts'
-import type { Cost } from '../models/prices.ts'
 import type { Organisation } from '../organisations/organisation.ts'
 import { exitCode, Problem } from '../problem.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
 import { type GivenTrainingSettings, trainingSettings } from '../settings/training.ts'
+import { type Counted, capsLeft, usedBy } from '../store/budget.ts'
 import { changesBetween } from '../store/differing-settings.ts'
 import { RunFolder } from '../store/run-folder.ts'
 import type { Study } from '../tasks/studies/study.ts'
@@ -49,14 +49,6 @@ export interface LaboratoryOptions {
   readonly onTraining?: (event: TrainingEvent) => void
 }
 
-interface Used {
-  readonly cost: Cost
-  readonly tokens: number
-  readonly calls: number
-  /** Working time; unknown for evaluations made by an earlier process. */
-  readonly minutes: number
-}
-
 /** A step was stopped early. Everything done is kept; repeating the command continues. */
 export class ExperimentStopped extends Problem {
   constructor(why: 'cap' | 'interrupted') {
@@ -76,7 +68,7 @@ export class ExperimentStopped extends Problem {
 export class Laboratory {
   readonly options: LaboratoryOptions
   readonly #sets = new Map<string, Promise<OpenedSet>>()
-  readonly #used: Used[] = []
+  readonly #used: Counted[] = []
   readonly #facts = new Map<string, string>()
 
   constructor(options: LaboratoryOptions) {
@@ -129,7 +121,7 @@ export class Laboratory {
     if (isTrained(folder)) {
       this.#assertSameTraining(folder, set, settings)
       const spent = lastUpdate(folder)?.spent
-      if (spent !== undefined) this.#used.push({ ...spent, tokens: spent.input + spent.output })
+      if (spent !== undefined) this.book(spent)
       return folder
     }
     const result = await train({
@@ -146,7 +138,7 @@ export class Laboratory {
       onEvent: onTraining,
       ...more,
     })
-    this.book({ ...result.spent, tokens: result.spent.input + result.spent.output })
+    this.book(result.spent)
     if (result.status === 'finished' || until?.aborted === true) return folder
     throw new ExperimentStopped(result.status === 'interrupted' ? 'interrupted' : 'cap')
   }
@@ -184,13 +176,9 @@ export class Laboratory {
         `${stored.folder} is an evaluation on other questions. Use the same number of questions, or leave out --from.`,
       )
     const label = `${set.name}: ${organisation.name}`
-    const book = (report: OrganisationReport, minutes: number) =>
-      this.book({
-        cost: report.cost,
-        tokens: report.usage.input + report.usage.output,
-        calls: report.usage.calls,
-        minutes,
-      })
+    // How long it took is unknown for evaluations made by an earlier process.
+    const book = ({ cost, usage }: OrganisationReport, minutes: number) =>
+      this.book({ cost, ...usage, minutes })
     if (stored !== undefined && stored.records.length === order.length) {
       const byTask = new Map(stored.records.map((record) => [record.task, record]))
       const report = organisationReport(
@@ -222,23 +210,13 @@ export class Laboratory {
   }
 
   /** Counts a step's usage against the caps. */
-  book(used: Used): void {
+  book(used: Counted): void {
     this.#used.push(used)
   }
 
   /** What is left of the caps. An interrupted evaluation counts only once it is complete. */
   left(): BudgetSettings {
-    const { cost, tokens, calls, minutes } = this.options.budget
-    const sum = (amount: (used: Used) => number) =>
-      this.#used.reduce((total, used) => total + amount(used), 0)
-    const rest = (cap: number | undefined, amount: (used: Used) => number) =>
-      cap && Math.max(0, cap - sum(amount))
-    return {
-      cost: rest(cost, (used) => (used.cost === 'unpriced' ? 0 : used.cost.amount)),
-      tokens: rest(tokens, (used) => used.tokens),
-      calls: rest(calls, (used) => used.calls),
-      minutes: rest(minutes, (used) => used.minutes),
-    }
+    return capsLeft(this.options.budget, usedBy(this.#used))
   }
 
   #stopped(): ExperimentStopped {

@@ -128,6 +128,11 @@ export function costOf(tokens: TokenUsage, price: Price | undefined, at: Date): 
   return { amount: (plain * factor) / 1_000_000, currency: price.currency }
 }
 
+/** The amount of money; 0 if it is unknown. */
+export function moneyIn(cost: Cost): number {
+  return cost === 'unpriced' ? 0 : cost.amount
+}
+
 /** Unpriced if either part is, since a partial sum is not a cost. */
 export function addCosts(a: Cost, b: Cost): Cost {
   if (a === 'unpriced' || b === 'unpriced') return 'unpriced'

@@ -29,6 +29,11 @@ export const noUsage: Usage = {
   unknown: 0,
 }
 
+/** All tokens, in and out. */
+export function tokensIn({ input, output }: Pick<TokenUsage, 'input' | 'output'>): number {
+  return input + output
+}
+
 export function addUsage(...parts: readonly Usage[]): Usage {
   const sum = { ...noUsage }
   // Written field by field for speed: it runs for every call.

@@ -1,7 +1,7 @@
 import type { ChatReply, ChatRequest, ModelIdentity } from '../models/chat-model.ts'
 import { mayHaveBeenCharged } from '../models/failure.ts'
-import { type Cost, costOf, type Price, priceFor, type RunPrice } from '../models/prices.ts'
-import type { TokenUsage } from '../models/usage.ts'
+import { type Cost, costOf, moneyIn, type Price, priceFor, type RunPrice } from '../models/prices.ts'
+import { type TokenUsage, tokensIn } from '../models/usage.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
 import type { Sums } from './allowance/allowance-store.ts'
 import type { CallJournal, EndedAttempt } from './call-journal.ts'
@@ -28,6 +28,26 @@ export type Cap = keyof BudgetSettings
 
 /** The order in which caps are checked. */
 const capOrder = ['cost', 'tokens', 'calls', 'minutes'] as const
+
+/** What counts towards caps. */
+export type Counted = Pick<Spent, 'cost' | 'input' | 'output' | 'calls' | 'minutes'>
+
+/** The sums that caps are compared with. */
+export function usedBy(spent: readonly Counted[]): Required<BudgetSettings> {
+  const sum = (amount: (one: Counted) => number) => spent.reduce((total, one) => total + amount(one), 0)
+  return {
+    cost: sum(({ cost }) => moneyIn(cost)),
+    tokens: sum(tokensIn),
+    calls: sum(({ calls }) => calls),
+    minutes: sum(({ minutes }) => minutes),
+  }
+}
+
+/** What is left of the caps that are set. */
+export function capsLeft(caps: BudgetSettings, used: Required<BudgetSettings>): BudgetSettings {
+  const set = capOrder.filter((cap) => caps[cap] !== undefined)
+  return Object.fromEntries(set.map((cap) => [cap, Math.max(0, caps[cap]! - used[cap])]))
+}
 
 /** For estimating tokens generously. */
 const charactersPerToken = 3
@@ -112,7 +132,7 @@ export class Budget {
     const price = priceFor(this.price, model)
     const most = mostOf(request)
     const cost = costOf(most, price, new Date())
-    const money = cost === 'unpriced' ? 0 : cost.amount
+    const money = moneyIn(cost)
     const reserve = (sign: 1 | -1) => {
       this.#reserved.calls += sign
       this.#reserved.tokens += sign * (most.input + most.output)
@@ -209,12 +229,8 @@ export class Budget {
 
   /** Usage recorded without a price, or in another currency, is priced at today's price. */
   #inOurMoney(cost: Cost, usage: TokenUsage): number {
-    return cost !== 'unpriced' && cost.currency === this.price?.currency ? cost.amount : this.#money(usage)
-  }
-
-  #money(usage: TokenUsage): number {
-    const cost = costOf(usage, this.price, new Date())
-    return cost === 'unpriced' ? 0 : cost.amount
+    const isOurs = cost !== 'unpriced' && cost.currency === this.price?.currency
+    return moneyIn(isOurs ? cost : costOf(usage, this.price, new Date()))
   }
 
   #cost(amount: number): Cost {

@@ -9,7 +9,7 @@ import { type ScoreGraph, updatePolicy } from '../learning/update.ts'
 import { CallLimit } from '../models/call-limit.ts'
 import type { ChatModel, ModelIdentity } from '../models/chat-model.ts'
 import { type Cost, costOf, type Price, type PriceTable, runPriceOf } from '../models/prices.ts'
-import { addUsage, type Usage } from '../models/usage.ts'
+import { addUsage, tokensIn, type Usage } from '../models/usage.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { randomGraph } from '../policy/random-graph.ts'
 import { validated } from '../problem.ts'
@@ -180,10 +180,6 @@ async function sampleLooks(
     evaluate(randomGraph(space, random), queries[look % queries.length]!.id),
   )
   await Promise.all(looks)
-}
-
-function tokensIn({ input, output }: Usage): number {
-  return input + output
 }
 
 /** Every model of a pool answers as the simulated one does, under its own name. */

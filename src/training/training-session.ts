@@ -1,6 +1,4 @@
-import type { BudgetSettings } from '../settings/budget.ts'
-import type { SharedCaps } from '../store/allowance/allowance-store.ts'
-import { Budget, type Spent } from '../store/budget.ts'
+import { Budget, capsLeft, usedBy } from '../store/budget.ts'
 import { PostgresAddress } from '../store/postgres/address.ts'
 import { ledgerPlace } from '../store/run-ledger.ts'
 import { type OpenedRun, stateOf } from './open-run.ts'
@@ -31,7 +29,7 @@ export async function openSession(
     ledger,
     source: record.source,
     place: ledgerPlace(folder, address),
-    caps: capsLeft(record.budget, new Budget(record.budget, price, journal).spent),
+    caps: capsLeft(record.budget, usedBy([new Budget(record.budget, price, journal).spent])),
   })
   opening.defer(() => elsewhere?.close())
   const budget = new Budget(record.budget, price, journal, elsewhere?.spent)
@@ -58,17 +56,6 @@ export async function openSession(
 /** The given address of the ledger's PostgreSQL. Undefined means the environment's. */
 export function addressOf({ database }: TrainOptions): PostgresAddress | undefined {
   return database === undefined ? undefined : new PostgresAddress(database)
-}
-
-/** What the run's own process leaves of its caps for other processes. */
-function capsLeft(caps: BudgetSettings, own: Spent): SharedCaps {
-  const used = {
-    cost: own.cost === 'unpriced' ? 0 : own.cost.amount,
-    tokens: own.input + own.output,
-    calls: own.calls,
-  }
-  const shared = (['cost', 'tokens', 'calls'] as const).filter((cap) => caps[cap] !== undefined)
-  return Object.fromEntries(shared.map((cap) => [cap, Math.max(0, caps[cap]! - used[cap])]))
 }
 
 /** A signal that aborts some time after another one. */

@@ -3,8 +3,9 @@ import type { QuestionRecord } from '../evaluation/organisation-report.ts'
 import { fifthOf, graphsOf } from '../evaluation/run-overview.ts'
 import { meanOf } from '../evaluation/statistics.ts'
 import type { Unit } from '../graph/agent-graph.ts'
+import { tokensIn } from '../models/usage.ts'
 import type { TrajectoryRecord } from '../training/update-record.ts'
-import { type FollowedRun, tokensIn } from './followed-run.ts'
+import type { FollowedRun } from './followed-run.ts'
 import { lineEnds } from './line-ends.ts'
 
 export interface BuiltGraph {

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { type KeptEvaluation, keptEvaluations, latestEvaluations } from '../evaluation/compare-evaluations.ts'
 import { ranGraphs } from '../evaluation/run-overview.ts'
 import { meanOf } from '../evaluation/statistics.ts'
+import { tokensIn } from '../models/usage.ts'
 import type { RunFolder, RunRecord } from '../store/run-folder.ts'
-import type { TokenCount, UpdateRecord } from '../training/update-record.ts'
+import type { UpdateRecord } from '../training/update-record.ts'
 import { GrowingLines } from './growing-lines.ts'
 
 /** What the dashboard keeps of an update; the returns and advantages of each decision stay in the file. */
@@ -22,10 +23,6 @@ function followedUpdate(record: UpdateRecord) {
     reused: tokensIn(record.reused),
     retries: record.retries ?? 0,
   }
-}
-
-export function tokensIn({ input, output }: Pick<TokenCount, 'input' | 'output'>): number {
-  return input + output
 }
 
 /** A run's folder, followed while it changes. Call `refresh` before reading; it reads only what is new. */

@@ -1,4 +1,5 @@
 import { departuresOf } from '../evaluation/run-overview.ts'
+import { moneyIn } from '../models/prices.ts'
 import { runSettings } from '../settings/run-settings.ts'
 import { settingsOf } from '../settings/setting.ts'
 import type { RunRecord } from '../store/run-folder.ts'
@@ -63,7 +64,7 @@ export function runCurves({ updates }: Pick<FollowedRun, 'updates'>, after: numb
     made: column(({ made }) => made),
     reused: column(({ reused }) => reused),
     seconds: column(({ wallMs }) => wallMs / 1000),
-    cost: column(({ cost }) => (cost === 'unpriced' ? 0 : cost.amount)),
+    cost: column(({ cost }) => moneyIn(cost)),
   }
 }
 

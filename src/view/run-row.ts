@@ -1,6 +1,7 @@
 import { meanOf } from '../evaluation/statistics.ts'
+import { tokensIn } from '../models/usage.ts'
 import { isSimulatedModel } from '../simulator/model/simulated-name.ts'
-import { type FollowedRun, tokensIn } from './followed-run.ts'
+import type { FollowedRun } from './followed-run.ts'
 
 /** A run in the list of runs. */
 export type RunRow = ReturnType<typeof runRow>

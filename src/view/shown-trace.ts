@@ -1,7 +1,7 @@
 import type { QuestionDetail } from '../evaluation/question-detail.ts'
 import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
 import { expand } from '../graph/expansion.ts'
-import { tokensIn } from './followed-run.ts'
+import { tokensIn } from '../models/usage.ts'
 import { UnknownError } from './run-shelf.ts'
 
 /** An execution as the page shows it: nodes in dependency order, with their inputs, requests and replies. */

@@ -14,9 +14,10 @@ import {
 } from '../../evaluation/run-overview.ts'
 import { meanOf } from '../../evaluation/statistics.ts'
 import type { Worth } from '../../evaluation/worth.ts'
+import { tokensIn } from '../../models/usage.ts'
 import { isSimulatedModel } from '../../simulator/model/simulated-name.ts'
 import type { RunRecord } from '../../store/run-folder.ts'
-import type { TokenCount, UpdateRecord } from '../../training/update-record.ts'
+import type { UpdateRecord } from '../../training/update-record.ts'
 import { duration, percent, tokens } from '../display/numbers.ts'
 import { factLines, graphLines, type Lines, type Screen, shownText } from '../display/screen.ts'
 import { movingMean, sparkline } from '../display/series.ts'
@@ -114,11 +115,11 @@ function budgetText({ budget: { cost, ...rest } }: RunRecord): string {
 function spentText({ updates, made, reused }: RunOverview, isSimulated: boolean): string {
   const spent = updates.at(-1)?.spent
   if (spent === undefined) return 'nothing yet'
-  const saved = countOf(reused)
+  const saved = tokensIn(reused)
   const retries = updates.reduce((sum, { retries = 0 }) => sum + retries, 0)
   return [
-    `${tokens(countOf(spent))} tokens in ${counted(spent.calls, 'call')}${retries > 0 ? ` and ${counted(retries, 'retry', 'retries')}` : ''}`,
-    `${tokens(saved)} more reused (${percent(saved / (saved + countOf(made)))})`,
+    `${tokens(tokensIn(spent))} tokens in ${counted(spent.calls, 'call')}${retries > 0 ? ` and ${counted(retries, 'retry', 'retries')}` : ''}`,
+    `${tokens(saved)} more reused (${percent(saved / (saved + tokensIn(made)))})`,
     costText(spent.cost, isSimulated),
     duration(spent.minutes * 60_000),
   ].join(', ')
@@ -162,8 +163,8 @@ function curves(updates: readonly UpdateRecord[], screen: Screen): Lines {
     ['training score', movingMean(scores, window), fixed],
     ...ofPolicies,
     ['loss', series(({ loss }) => loss.total), fixed],
-    ['tokens made', series(({ made }) => countOf(made)), tokens],
-    ['tokens reused', series(({ reused }) => countOf(reused)), tokens],
+    ['tokens made', series(({ made }) => tokensIn(made)), tokens],
+    ['tokens reused', series(({ reused }) => tokensIn(reused)), tokens],
   ]
   const columns = [`Per update${suffix}`, 'first', 'last', '']
   const rows = small
@@ -185,10 +186,6 @@ function fixed(value: number): string {
   // Rounding errors around zero show as zero.
   const isSmall = Math.abs(value) < 0.001 && Math.abs(value) > 1e-9
   return isSmall ? value.toExponential(1) : value.toFixed(3)
-}
-
-function countOf({ input, output }: Pick<TokenCount, 'input' | 'output'>): number {
-  return input + output
 }
 
 /** Roles, realizations and graph sizes in the first and the last updates. */

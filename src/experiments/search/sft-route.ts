@@ -170,8 +170,7 @@ async function search(
   } finally {
     await evaluator.ended()
   }
-  const { spent } = budget
-  lab.book({ ...spent, tokens: spent.input + spent.output })
+  lab.book(budget.spent)
   const leftOut = emptySlots.reduce((sum, count) => sum + count, 0)
   const { notReached, end, batches, spent: booked } = route.account
   return { folder, stages: reached, notReached, end: end!, batches, spent: booked, updates, leftOut }

@@ -1,4 +1,5 @@
-import type { Price } from '../../models/prices.ts'
+import { moneyIn, type Price } from '../../models/prices.ts'
+import { tokensIn } from '../../models/usage.ts'
 import type { Spent } from '../../store/budget.ts'
 import { readLines } from '../../store/durable-file.ts'
 import type { RunFolder } from '../../store/run-folder.ts'
@@ -10,8 +11,8 @@ export interface BudgetUnit {
 }
 
 export function budgetUnit(price: Price | undefined): BudgetUnit {
-  if (price === undefined) return { name: 'tokens', amount: ({ input, output }) => input + output }
-  return { name: price.currency, amount: ({ cost }) => (cost === 'unpriced' ? 0 : cost.amount) }
+  if (price === undefined) return { name: 'tokens', amount: tokensIn }
+  return { name: price.currency, amount: ({ cost }) => moneyIn(cost) }
 }
 
 /** The spending of a run's self-check, which belongs to no batch. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ChatReply, ChatRequest, ModelIdentity } from '../../models/chat-model.ts'
 import { type Clock, systemClock } from '../../models/clock.ts'
-import { costOf, type Price, priceFor, type RunPrice } from '../../models/prices.ts'
+import { costOf, moneyIn, type Price, priceFor, type RunPrice } from '../../models/prices.ts'
 import { type Allowance, readRetryAfter } from '../../models/retry.ts'
 import type { TokenUsage } from '../../models/usage.ts'
 import { chargeOf, mostOf } from '../budget.ts'
@@ -143,6 +143,5 @@ export class CallAllowance implements Allowance {
 }
 
 function moneyOf(usage: TokenUsage, price: Price | undefined): number {
-  const cost = costOf(usage, price, new Date())
-  return cost === 'unpriced' ? 0 : cost.amount
+  return moneyIn(costOf(usage, price, new Date()))
 }
