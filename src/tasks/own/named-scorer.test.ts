@@ -67,3 +67,16 @@ test('the self-check and the simulated model get a solution if one is known', as
   expect(given.set.scorer.solution!(given.reference)).toMatchObject({ answer: 'aa' })
   expect(given.set).toMatchObject({ metric: 'accuracy' })
 })
+
+test('a schema, a solution and wrong answers may be texts that hold JSON, as in a CSV file', async () => {
+  const schema = '{"type": "object", "properties": {"city": {"const": "Paris"}}, "required": ["city"]}'
+  const more = { solution: '{"city": "Paris"}', wrong: ['{"city": "Rome"}', 'Rome'] }
+  const { set, reference } = await open('json-schema', schema, more)
+  expect(set.scorer.solution!(reference)).toEqual({
+    answer: { city: 'Paris' },
+    wrong: [{ city: 'Rome' }, 'Rome'],
+  })
+  expect((await set.scorer.score({ city: 'Paris' }, reference, {})).score).toBe(1)
+  const text = await open('json-schema', '{"type": "string"}', { solution: '42' })
+  expect(text.set.scorer.solution!(text.reference)).toMatchObject({ answer: '42' })
+})

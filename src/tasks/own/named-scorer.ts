@@ -16,6 +16,8 @@ interface NamedScorer {
   meets(answer: JsonValue, expected: JsonValue): boolean
   /** An answer that meets it, if one can be derived. */
   solution?(expected: JsonValue): JsonValue
+  /** Set if a text stands for JSON, as in a CSV cell. */
+  readonly isJson?: true
 }
 
 /** A model's text may have megabytes; only its beginning is searched. */
@@ -50,6 +52,7 @@ const namedScorers = {
   'json-schema': {
     contract: anyJson,
     meets: (answer, expected) => schemaIn(expected).safeParse(answer).success,
+    isJson: true,
   },
 } as const satisfies Readonly<Record<string, NamedScorer>>
 
@@ -72,9 +75,12 @@ export function namedPart(
   task: Task,
   name: ScorerName,
 ): { readonly reference: OwnReference; readonly solution?: Solution } {
-  const { answer, wrong, metadata = {} } = question
-  const { meets, solution }: NamedScorer = namedScorers[name]
-  if (answer === undefined) throw new DataError(`is missing, and the scorer is '${name}'.`, at, 'answer')
+  const { metadata = {} } = question
+  const { meets, solution, isJson }: NamedScorer = namedScorers[name]
+  if (question.answer === undefined)
+    throw new DataError(`is missing, and the scorer is '${name}'.`, at, 'answer')
+  const isCell = isJson === true && typeof question.answer === 'string'
+  const answer = isCell ? jsonIn(question.answer) : question.answer
   const isMet = (value: JsonValue) => {
     try {
       return meets(value, answer)
@@ -83,13 +89,27 @@ export function namedPart(
     }
   }
   isMet('')
-  const right = question.solution ?? solution?.(answer)
+  // A cell may hold JSON or a plain text: a text that is right itself is not read as JSON.
+  const read = (value: JsonValue) => (isCell && !isMet(value) ? jsonIn(value) : value)
+  const wrong = question.wrong?.map(read)
+  const given = question.solution === undefined ? undefined : read(question.solution)
+  const right = given ?? solution?.(answer)
   if (right !== undefined && !isMet(right))
     throw new DataError(`does not score 1 by the scorer '${name}'.`, at, 'solution')
   const index = wrong?.findIndex(isMet) ?? -1
   if (index !== -1) throw new DataError('is a right answer. Remove it.', at, `wrong[${index}]`)
   const reference: OwnReference = { kind: 'given', answer, question: task.question, metadata }
   return { reference, solution: right === undefined ? undefined : { answer: right, wrong } }
+}
+
+/** The JSON that a text holds, or the text itself. */
+function jsonIn(value: JsonValue): JsonValue {
+  if (typeof value !== 'string') return value
+  try {
+    return JSON.parse(value) as JsonValue
+  } catch {
+    return value
+  }
 }
 
 function textsIn(expected: JsonValue): string[] {
@@ -120,7 +140,7 @@ const schemas = new WeakMap<object, z.ZodType>()
 
 function schemaIn(expected: JsonValue): z.ZodType {
   if (typeof expected !== 'object' || expected === null || Array.isArray(expected))
-    throw new Error('must be a JSON Schema, an object')
+    throw new Error('must be a JSON Schema: an object, or a text that holds one')
   const known = schemas.get(expected)
   if (known !== undefined) return known
   refusePatterns(expected)
