@@ -113,13 +113,15 @@ test(
 )
 
 test(
-  'a configuration outside any project imports the package',
+  'a configuration outside any project imports the package and zod',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'magic-loose-'))
     try {
       writeFileSync(
         join(folder, 'magic.config.ts'),
         `import { defineConfig } from 'magic-agents'
+      import { z } from 'zod'
+      export const payload = z.object({})
       export default defineConfig({ tasks: 'q.jsonl', training: { updates: 1 } })`,
       )
       const question = (n: number) => JSON.stringify({ question: `What is ${n} + 1?`, answer: `${n + 1}` })

@@ -87,9 +87,8 @@ export async function unpackExport(file: string): Promise<RunFolder> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOSPC' || code === 'EDQUOT') throw error
-    throw new RunError(
-      `${file} is not an export of a run: ${message}. \`magic export RUN --to ${file}\` makes one.`,
-    )
+    const what = code === 'ENOENT' ? `There is no ${file}` : `${file} is not an export of a run: ${message}`
+    throw new RunError(`${what}. \`magic export RUN --to ${file}\` makes one.`)
   }
   return new RunFolder(folder)
 }
