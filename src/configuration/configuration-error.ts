@@ -10,8 +10,9 @@ export class ConfigurationError extends Problem {
 
   constructor(file: string, given: string | readonly string[], options?: ErrorOptions) {
     const problems = typeof given === 'string' ? [given] : given
-    const told = problems.length === 1 ? ` ${problems[0]}` : problems.map((one) => `\n- ${one}`).join('')
-    super(`${basename(file)} cannot be used (${file}).${told}`, options)
+    const told =
+      problems.length === 1 ? `: ${problems[0]}` : `.${problems.map((one) => `\n- ${one}`).join('')}`
+    super(`${basename(file)} cannot be used (${file})${told}`, options)
     this.file = file
     this.problems = problems
   }

@@ -161,7 +161,7 @@ describe('loadConfiguration', () => {
   test('says what is wrong with the file', () => {
     const told = loadedByNode(refused.map(([, files]) => folder(files)))
     for (const [index, [what, , message]] of refused.entries()) {
-      expect(told[index], what).toMatch(/^ConfigurationError magic\.config\.\w+ cannot be used \(\/.*\)\. /)
+      expect(told[index], what).toMatch(/^ConfigurationError magic\.config\.\w+ cannot be used \(\/.*\): /)
       expect(told[index], what).toMatch(message)
     }
   })

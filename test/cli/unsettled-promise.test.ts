@@ -38,12 +38,12 @@ test.each([
   [
     'default',
     'export default new Promise(() => {})',
-    /magic\.config\.mjs cannot be used \(.*\)\. its default export is a promise that never settles\.$/m,
+    /magic\.config\.mjs cannot be used \(.*\): its default export is a promise that never settles\.$/m,
   ],
   [
     'top-level',
     'await new Promise(() => {})\nexport default {}',
-    /magic\.config\.mjs cannot be used \(.*\)\. it waits \(`await`\) outside of any function for a promise that never/,
+    /magic\.config\.mjs cannot be used \(.*\): it waits \(`await`\) outside of any function for a promise that never/,
   ],
   [
     'tasks',
