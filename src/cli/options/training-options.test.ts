@@ -88,7 +88,7 @@ test("flags are the schema's settings, with its bounds", () => {
 
 test('--set reaches every setting, and the last value wins', () => {
   const options = parsed(
-    ...['--set', 'rewards.beta=0.1', 'rewards.u0=0.25', 'temperatureStart=2', 'rewards.beta=0.2'],
+    ...['--set', 'rewards.beta=0.1', 'rewards.u0=0.25', 'temperatureStart=2', 'training.rewards.beta=0.2'],
     ...['--set', 'execution.decoding.temperature=0.5', 'execution.traceContent=false', 'budget.calls=7'],
   )
   expect(givenSettings(options).settings).toEqual({

@@ -134,7 +134,8 @@ function capName(cap: string): string {
 function assignment(text: string, earlier: Settings = {}): Settings {
   const split = text.indexOf('=')
   if (split < 1) throw new InvalidArgumentError('Write setting=value, such as rewards.beta=0.05.')
-  const key = text.slice(0, split)
+  // In a configuration these are under `training`; here the prefix may be left out.
+  const key = text.slice(0, split).replace(/^training\./, '')
   const setting = settable.get(key)
   // The list is long, so the suggestion is repeated below it.
   const nearest = didYouMean(key, [...settable.keys()])

@@ -59,8 +59,8 @@ export function inferAnswerKind(questions: readonly PlacedQuestion[]): { kind: A
   if (rows.size > 1) {
     const groups = [...rows].map(([each, members]) => `${each ?? 'other data'} (${placesOf(members)})`)
     throw new TaskSetError(
-      `The answers are of several kinds: ${groups.join('; ')}. Use one kind, or set it: ` +
-        `answer: ${answerKinds.map((each) => `'${each}'`).join(' | ')}.`,
+      `The answers are of several kinds: ${groups.join('; ')}. Use one kind, or set it with --answer ` +
+        `or \`answer\` in the configuration: ${answerKinds.join(', ')}.`,
     )
   }
   if (kind === undefined)
@@ -70,7 +70,10 @@ export function inferAnswerKind(questions: readonly PlacedQuestion[]): { kind: A
     )
   const plural = kind === 'code' ? 'programs' : comparedKinds[kind].plural
   const all = questions.length === 1 ? 'the only one is' : `all ${questions.length} are`
-  return { kind, note: `Answers are read as ${plural}: ${all}. Use the setting answer to override.` }
+  return {
+    kind,
+    note: `Answers are read as ${plural}: ${all}. Override it with --answer, or \`answer\` in the configuration.`,
+  }
 }
 
 function kindOfQuestion(question: Question): AnswerKind | undefined {

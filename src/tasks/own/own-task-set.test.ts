@@ -44,7 +44,9 @@ describe('the kind of answer', () => {
   ])('is inferred: %s', async (kind, row, contract, right) => {
     const set = await pair(row)
     expect(set.answerKind).toBe(kind)
-    expect(set.notes[0]).toMatch(/^Answers are read as .*: all 2 are\. Use the setting answer to override\.$/)
+    expect(set.notes[0]).toMatch(
+      /^Answers are read as .*: all 2 are\. Override it with --answer, or `answer` in the configuration\.$/,
+    )
     const task = set.splits['train']!.tasks[0]!
     expect(set.contractOf(task).name).toBe(contract)
     expect(await scores(row, [right, '', 'zzz', '999', {}])).toEqual([1, 0, 0, 0, 0])

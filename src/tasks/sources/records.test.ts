@@ -57,6 +57,14 @@ test('truncated and foreign files are refused', async () => {
   ).toMatch(/JSON array/)
 })
 
+test('a syntax error is told by its column in the row, or its line and column in the file', async () => {
+  const inRow = await failureOf(readRecords(fileOf('{"name": "a"}\n{"name": "b" 1}\n'), schema, () => {}))
+  expect(inRow.message).toMatch(/row 2: is not valid JSON \(Expected ',' or '}' .*, column 14\)\.$/)
+  const whole = fileOf('[{"name": "a"},\n {"name": "b" 1}]\n')
+  const inFile = await failureOf(readRecords(whole, schema, () => {}, { isArray: true }))
+  expect(inFile.message).toMatch(/: is not valid JSON \(Expected ',' or '}' .*, line 2, column 15\)\.$/)
+})
+
 test('numbers under a chosen key keep their text', async () => {
   const seen: unknown[] = []
   const content = '[{"name": "a", "list": [{"answer": 2.0}, {"answer": "2.0"}]}]'

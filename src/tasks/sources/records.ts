@@ -98,9 +98,18 @@ function parseJson(text: string, at: { file: string; row?: number }, exactNumber
   try {
     value = JSON.parse(text, exactNumbers === undefined ? undefined : exact)
   } catch (error) {
-    throw new DataError(`is not valid JSON (${(error as Error).message}); the file may be truncated.`, at)
+    throw new DataError(`is not valid JSON ${syntaxProblem((error as Error).message, at.row)}`, at)
   }
   const fault = findJsonFault(text)
   if (fault === undefined) return value
   throw new DataError(fault.problem, { row: fault.line, ...at }, fieldName(fault.path))
+}
+
+/** Node counts lines from the start of the text it was given, which for a row is always line 1. */
+function syntaxProblem(message: string, row: number | undefined): string {
+  const place = row === undefined ? ', line $1, column $2' : ', column $2'
+  const told = message.replace(/ in JSON at position \d+ \(line (\d+) column (\d+)\)/, place)
+  return /\bend of JSON|^Unterminated|^Expected double-quoted/.test(message)
+    ? `(${told}); the file may be truncated.`
+    : `(${told}).`
 }
