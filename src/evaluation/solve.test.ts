@@ -125,7 +125,9 @@ test('an archive that is not an export is refused and writes nothing outside its
   }
   writeFileSync(at('bad.tgz'), 'not gzip')
   await expect(loadPolicy(at('bad.tgz'))).rejects.toThrow('is not an export of a run')
-  await expect(loadPolicy(at('none.tgz'))).rejects.toThrow(`There is no ${at('none.tgz')}. \`magic export RUN`)
+  await expect(loadPolicy(at('none.tgz'))).rejects.toThrow(
+    `There is no ${at('none.tgz')}. \`magic export RUN`,
+  )
   expect(existsSync(at('../evil.txt'))).toBe(false)
   expect(readdirSync(folder)).not.toContain('evil.txt')
 })
