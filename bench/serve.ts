@@ -19,7 +19,7 @@ import { atLeast, atMost, type Bench, Samples } from './bench.ts'
 import type { Answer, ClientOrder, ClientReport } from './serve/client-process.ts'
 import { callsOf, type ExpectedCall, longestChain, modelTime } from './serve/critical-path.ts'
 import type { EndpointOrder, EndpointReport } from './serve/model-endpoint.ts'
-import type { ServerOrder, ServerReport } from './serve/server-process.ts'
+import type { ServerMemory, ServerOrder, ServerReport } from './serve/server-process.ts'
 import { trainingQuestions } from './training/questions.ts'
 
 /** Of one call, in milliseconds. */
@@ -37,7 +37,7 @@ export const serveBench: Bench = async ({ quick, say }) => {
   const processes: ChildProcess[] = []
   const start = async (name: string, flags: readonly string[], ...words: string[]) => {
     const script = new URL(`./serve/${name}.ts`, import.meta.url)
-    const child = fork(script, words, { execArgv: ['--expose-gc', ...flags] })
+    const child = fork(script, words, { execArgv: [...flags] })
     processes.push(child)
     child.once('exit', (code) => code !== 0 && say(`The ${name} ended with ${code}.`))
     const [message] = await once(child, 'message')
@@ -54,7 +54,12 @@ export const serveBench: Bench = async ({ quick, say }) => {
     const questions = set.splits['train']!.tasks.map(({ question }) => question)
 
     const endpoint = await start('model-endpoint', rareCollections)
-    const server = await start('server-process', [], run, `http://127.0.0.1:${endpoint.message}/v1`)
+    const server = await start(
+      'server-process',
+      ['--expose-gc'],
+      run,
+      `http://127.0.0.1:${endpoint.message}/v1`,
+    )
     const client = await start('client-process', rareCollections)
     const { served, bare } = server.message as { served: string; bare: string }
     const order = async <Order extends object | string, Report>(to: ChildProcess, given: Order) => {
@@ -75,29 +80,32 @@ export const serveBench: Bench = async ({ quick, say }) => {
     }
 
     say('warming up …')
-    // Long enough for the heap to reach the size that it keeps.
     const warm = await load(served, quick ? 4 : 100)
-    const plans = new Map<string, ExpectedCall[]>()
-    for (const { question, magic } of warm.answered) plans.set(question, callsOf(magic!.graph))
-    const graphs = Object.fromEntries(warm.answered.map(({ question, magic }) => [question, magic!.graph]))
+    const { graphs } = warm
+    const plans = new Map(Object.entries(graphs).map(([question, graph]) => [question, callsOf(graph)]))
     await order<ServerOrder, string>(server.child, { graphs })
     await load(bare, quick ? 1 : 16)
 
     const many = quick ? 256 : 20_000
     say(`${many} requests to a model that takes no time …`)
+    const memoryBefore = await order<ServerOrder, ServerMemory>(server.child, 'memory')
     const fast = await load(served, Math.ceil(many / clients))
+    const memoryAfter = await order<ServerOrder, ServerMemory>(server.child, 'memory')
 
-    // Last, because a server is warm for nearly all of its life.
     say(`${clients} clients, ${latency} ms per call …`)
     setLatency(latency)
     const requestsEach = quick ? 2 : 40
+    // A server is warm for nearly all of its life: its heap has grown to what this load needs.
+    const warmUps = quick ? 1 : 10
+    await load(served, warmUps, 1000)
     const ours = await load(served, requestsEach, 1000)
     say('the same calls from a bare handler …')
+    await load(bare, warmUps, 1000)
     const theirs = await load(bare, requestsEach, 1000)
 
     const overhead = overheads(ours, plans)
     const bareOverhead = overheads(theirs, plans)
-    const growth = (fast.after.rss - fast.before.rss) / 2 ** 20
+    const growth = (memoryAfter.rss - memoryBefore.rss) / 2 ** 20
     return {
       figures: {
         [`p99_overhead_ms_${clients}`]: overhead.measured.quantile(0.99),
@@ -124,11 +132,11 @@ export const serveBench: Bench = async ({ quick, say }) => {
       cpuMsPerRequest: { ours: cpuOf(ours), bare: cpuOf(theirs), withoutLatency: cpuOf(fast) },
       serverBusy: { ours: ours.after.busy, bare: theirs.after.busy },
       serverGcMs: { ours: ours.after.gcMs, bare: theirs.after.gcMs },
-      meanCalls: mean(ours.answered.map(({ magic }) => magic!.usage.calls)),
+      meanCalls: mean(ours.answered.map(({ calls }) => calls!)),
       memoryMb: {
-        before: fast.before.rss / 2 ** 20,
-        after: fast.after.rss / 2 ** 20,
-        heapGrowth: (fast.after.heapUsed - fast.before.heapUsed) / 2 ** 20,
+        before: memoryBefore.rss / 2 ** 20,
+        after: memoryAfter.rss / 2 ** 20,
+        heapGrowth: (memoryAfter.heapUsed - memoryBefore.heapUsed) / 2 ** 20,
       },
       machine: { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version },
     }
@@ -153,8 +161,8 @@ function overheads({ answered, model }: Load, plans: ReadonlyMap<string, Expecte
     const plan = plans.get(question)!
     let calls = model.calls[question]!
     // Requests with the same question follow one another, and so do their calls.
-    for (const { ms, magic } of answers) {
-      const made = magic?.usage.calls ?? plan.length
+    for (const { ms, calls: counted } of answers) {
+      const made = counted ?? plan.length
       if (made === plan.length) {
         measured.add(ms - modelTime(plan, calls.slice(0, made)))
         nominal.add(ms - longestChain(plan, () => latency))

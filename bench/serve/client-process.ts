@@ -14,6 +14,8 @@ export interface ClientOrder {
 
 export interface ClientReport {
   readonly answered: readonly Answer[]
+  /** By question; the last one that came. */
+  readonly graphs: Readonly<Record<string, GivenGraph>>
   readonly failed: number
   readonly seconds: number
   readonly cpuMillis: number
@@ -23,9 +25,11 @@ export interface Answer {
   readonly question: string
   /** From the call of the client's method to its result, so the client's own work is part of it. */
   readonly ms: number
-  readonly magic?: Organised
+  /** Model calls behind it, as the server counted them; the bare one does not. */
+  readonly calls?: number
 }
 
+/** The part of a completion's extension field that is read here. */
 interface Organised {
   readonly graph: GivenGraph
   readonly usage: { readonly calls: number }
@@ -39,8 +43,8 @@ async function run(order: ClientOrder): Promise<ClientReport> {
   const { url, clients, requestsEach, questions, spreadMs } = order
   const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 })
   const answered: Answer[] = []
+  const graphs: Record<string, GivenGraph> = {}
   let failed = 0
-  globalThis.gc?.()
   const cpuBefore = cpuMillis()
   const start = performance.now()
   const one = async (number: number) => {
@@ -56,7 +60,9 @@ async function run(order: ClientOrder): Promise<ClientReport> {
           messages: [{ role: 'user', content: question }],
         })
         const { magic } = reply as unknown as { magic?: Organised }
-        answered.push({ question, ms: performance.now() - begun, magic })
+        // Nothing else of a reply is kept: whatever lives long has to be copied by the garbage collector.
+        answered.push({ question, ms: performance.now() - begun, calls: magic?.usage.calls })
+        if (magic !== undefined) graphs[question] = magic.graph
       } catch {
         failed += 1
       }
@@ -64,5 +70,5 @@ async function run(order: ClientOrder): Promise<ClientReport> {
   }
   await Promise.all(Array.from({ length: clients }, (_, number) => one(number)))
   const seconds = (performance.now() - start) / 1000
-  return { answered, failed, seconds, cpuMillis: cpuMillis() - cpuBefore }
+  return { answered, graphs, failed, seconds, cpuMillis: cpuMillis() - cpuBefore }
 }

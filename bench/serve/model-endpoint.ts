@@ -36,7 +36,6 @@ process.on('message', (order: EndpointOrder) => {
   else {
     process.send!({ calls, cpuMillis: cpuMillis() - cpuAtLastReport } satisfies EndpointReport)
     calls = {}
-    globalThis.gc?.()
     cpuAtLastReport = cpuMillis()
   }
 })

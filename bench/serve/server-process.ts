@@ -14,12 +14,18 @@ import { executionSettings } from '../../src/settings/execution.ts'
 import { cpuMillis } from './cpu-millis.ts'
 import { callsOf, type GivenGraph, readCall } from './critical-path.ts'
 
-/** Graphs by question: what the bare server makes calls for. The warm-up is over then. */
-export type ServerOrder = { readonly graphs: Readonly<Record<string, GivenGraph>> } | 'report'
+/**
+ * `memory` collects garbage first, so it is for loads whose times do not matter: a heap that was just emptied is small, and its
+ * collector busy until it has grown again. Graphs by question: what the bare server makes calls for; the warm-up is over then.
+ */
+export type ServerOrder = { readonly graphs: Readonly<Record<string, GivenGraph>> } | 'report' | 'memory'
 
-export interface ServerReport {
+export interface ServerMemory {
   readonly rss: number
   readonly heapUsed: number
+}
+
+export interface ServerReport {
   readonly cpuMillis: number
   /** Since the last report: the share of time in which the event loop was busy, and pauses for garbage collection. */
   readonly busy: number
@@ -89,17 +95,21 @@ new PerformanceObserver((list) => {
 function report(): ServerReport {
   const { utilization: busy } = performance.eventLoopUtilization(lastLoop)
   const gcMs = { sum: gcPauses.reduce((sum, ms) => sum + ms, 0), longest: Math.max(0, ...gcPauses) }
-  const used = cpuMillis()
-  globalThis.gc?.()
-  const { rss, heapUsed } = process.memoryUsage()
   lastLoop = performance.eventLoopUtilization()
   gcPauses = []
-  return { rss, heapUsed, cpuMillis: used, busy, gcMs }
+  return { cpuMillis: cpuMillis(), busy, gcMs }
+}
+
+function memory(): ServerMemory {
+  globalThis.gc?.()
+  const { rss, heapUsed } = process.memoryUsage()
+  return { rss, heapUsed }
 }
 
 process.on('disconnect', () => process.exit())
 process.on('message', (order: ServerOrder) => {
   if (order === 'report') return void process.send!(report())
+  if (order === 'memory') return void process.send!(memory())
   for (const [question, graph] of Object.entries(order.graphs)) {
     const calls = callsOf(graph).map(({ label, predecessors }) => {
       return { request: recorded!.get(question)!.get(label)!, predecessors }
