@@ -88,7 +88,7 @@ function ownModel(
 
 /** The same for further models. */
 function ownPool(theirs: PoolSource, configured: Configuration['models']): PoolSource {
-  if (configured !== undefined) return poolSource({ simulatedSeed: 0 }, configured)!
+  if (configured !== undefined) return poolSource({}, configured)!
   const elsewhere = Object.entries(theirs).find(
     ([, { source }]) => source.kind === 'endpoint' && source.settings.baseURL !== undefined,
   )

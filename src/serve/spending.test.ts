@@ -39,6 +39,13 @@ test.each([
   expect(reached.spent).toMatchObject({ calls: 1, unknown: 1, unknownAtMost: { tokens: most } })
 })
 
+test('a cap per request says how large it is, and what the next call may take', () => {
+  const meter = new Spending({ request: { tokens: 50 }, day: {} }, undefined).requestMeter()!
+  expect(capOf(() => meter.reserve(request)).message).toBe(
+    `The answer would exceed the cap per request (50 tokens): its next call may take up to ${most} tokens.`,
+  )
+})
+
 test('a call that ends before the error is written counts with its usage', () => {
   const meter = new Spending({ request: { tokens: 2.5 * most }, day: {} }, undefined).requestMeter()!
   const settles = [meter.reserve(request), meter.reserve(request)]

@@ -1,8 +1,8 @@
-import { type ChatReply, cancelled } from '../models/chat-model.ts'
+import { type ChatReply, type ChatRequest, cancelled } from '../models/chat-model.ts'
 import type { Price } from '../models/prices.ts'
 import type { Meter } from '../models/retry.ts'
 import type { BudgetSettings } from '../settings/budget.ts'
-import { Budget, type Spent } from '../store/budget.ts'
+import { Budget, mostOf, type Spent } from '../store/budget.ts'
 import { noRetry } from './answer.ts'
 import { DayFile } from './day-file.ts'
 import { Refusal, type RefusalOptions } from './refusal.ts'
@@ -46,7 +46,7 @@ export class Spending {
         const isTooDear = request.exhausted()
         if (!isTooDear && !day.exhausted()) return settle
         settle({ ...cancelled, unsent: true })
-        throw isTooDear ? requestCap(request) : this.#dayCap(request)
+        throw isTooDear ? requestCap(request, asked) : this.#dayCap(request)
       },
     }
   }
@@ -106,8 +106,15 @@ export class CapReached extends Refusal {
   }
 }
 
-function requestCap(request: Budget): CapReached {
-  return new CapReached(400, 'The answer would exceed the cap per request.', request, {
+function requestCap(request: Budget, asked: ChatRequest): CapReached {
+  const { input, output } = mostOf(asked)
+  const { cost, tokens } = request.caps
+  const caps = [
+    tokens !== undefined && `${tokens} tokens`,
+    cost !== undefined && `${cost} ${request.price?.currency}`,
+  ].filter((cap) => cap !== false)
+  const message = `The answer would exceed the cap per request (${caps.join(', ')}): its next call may take up to ${input + output} tokens.`
+  return new CapReached(400, message, request, {
     ...{ code: 'request_cap_reached', headers: noRetry },
   })
 }

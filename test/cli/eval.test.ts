@@ -15,7 +15,7 @@ const magic = (...words: string[]) => magicWith({ MAGIC_RUNS_DIR: runs }, ...wor
 const tasks = { tasks: 'synthetic', trainSize: 8, testSize: 10 }
 
 beforeAll(async () => {
-  await using job = await openJob(tasks, { simulatedSeed: 0 }, () => {})
+  await using job = await openJob(tasks, {}, () => {})
   const { set, model, sandbox, source } = job
   await train({
     ...{ set, model, sandbox, source, encoder: lexicalEncoder },
@@ -240,7 +240,7 @@ describe('magic ask', { timeout: seconds }, () => {
       answer: String(n + 1),
     }))
     writeFileSync(file, questions.map((one) => JSON.stringify(one)).join('\n'))
-    await using job = await openJob({ tasks: file }, { simulatedSeed: 0 }, () => {})
+    await using job = await openJob({ tasks: file }, {}, () => {})
     const { set, model, sandbox, source } = job
     await train({
       ...{ set, model, sandbox, source, encoder: lexicalEncoder },

@@ -70,7 +70,7 @@ async function resume(folder: RunFolder, options: ResumeOptions): Promise<void> 
   const progress = openProgress(options)
   const say = (text: string) => progress.note(text)
   await assertFree(folder, true)
-  await using job = await reopenJob(record, { simulatedSeed: 0, ...options }, say)
+  await using job = await reopenJob(record, options, say)
   await runTraining({
     ...job,
     folder: folder.path,

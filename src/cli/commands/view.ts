@@ -83,7 +83,7 @@ async function view(name: string | undefined, options: ViewCommandOptions): Prom
 const askRun: AskRun = async (folder, question, { signal, tell }) => {
   const say = (text: string) => tell({ type: 'note', text })
   await using closing = new AsyncDisposableStack()
-  const opened = await openPolicy(folder, { simulatedSeed: 0 }, closing, say)
+  const opened = await openPolicy(folder, {}, closing, say)
   const { run, job, policy, questions, tools } = opened
   const { task } = questions.taskFor({ id: question, question, metadata: {} })
   const { status, answer, usage, cost, durationMs, trace, graph } = await solve({

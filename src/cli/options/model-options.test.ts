@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { UsageError } from '../problem.ts'
 import { type ModelOptions, type ModelSource, modelSource, sourceOfRun } from './model-options.ts'
 
-const none: ModelOptions = { simulatedSeed: 0 }
+const none: ModelOptions = {}
 const configured = { preset: 'deepseek', model: 'one', apiKeyFile: '/keys/old' } as const
 const endpoint: ModelSource = { kind: 'endpoint', settings: configured }
 const simulated: ModelSource = { kind: 'simulated', seed: 3, latencyMs: 0, faults: {} }
@@ -45,3 +45,10 @@ test.each(['baseUrl', 'modelName', 'apiKeyEnv', 'apiKeyFile'] as const)(
     expect(() => sourceOfRun(simulated, { ...none, [flag]: 'x' })).toThrow(/no effect on the simulated model/)
   },
 )
+
+test("a run's simulated model takes the seed and the latency of the flags, and other models refuse them", () => {
+  expect(sourceOfRun(simulated, { simulatedLatency: 300 })).toEqual({ ...simulated, latencyMs: 300 })
+  expect(sourceOfRun(simulated, { simulatedSeed: 7 })).toEqual({ ...simulated, seed: 7 })
+  expect(() => sourceOfRun(endpoint, { simulatedLatency: 300 })).toThrow(/^--simulated-latency is only for/)
+  expect(() => modelSource({ model: 'openai', simulatedSeed: 0 })).toThrow(/^--simulated-seed is only for/)
+})

@@ -23,7 +23,7 @@ export interface ModelOptions {
   readonly allowUnsafeBaseUrl?: boolean
   readonly record?: string
   readonly replay?: string
-  readonly simulatedSeed: number
+  readonly simulatedSeed?: number
   readonly simulatedLatency?: number
 }
 
@@ -48,7 +48,7 @@ export function addModelOptions<Given extends Command>(command: Given): Given {
     .option('--allow-unsafe-base-url', 'allow http to other machines, and link-local addresses')
     .option('--record <file>', 'write every request and reply to a file')
     .option('--replay <file>', 'answer from a recording, without key or network')
-    .option('--simulated-seed <n>', 'seed of the simulated model', wholeNumber(0), 0)
+    .option('--simulated-seed <n>', 'seed of the simulated model (default: 0)', wholeNumber(0))
     .option('--simulated-latency <ms>', 'how long a typical simulated answer takes', wholeNumber(0))
     .optionsGroup('')
 }
@@ -72,7 +72,7 @@ type ConfiguredModel = 'simulated' | (ModelSettings & { readonly prices?: unknow
 
 /** Flags override the configuration; the default is the simulated model. */
 export function modelSource(options: ModelOptions, configured: ConfiguredModel = 'simulated'): ModelSource {
-  const { model: preset, simulatedSeed: seed, simulatedLatency: latencyMs = 0 } = options
+  const { model: preset, simulatedSeed: seed = 0, simulatedLatency: latencyMs = 0 } = options
   if (preset === undefined && configured !== 'simulated') {
     const { prices: _, ...settings } = configured
     return endpointSource(settings, options)
@@ -83,15 +83,17 @@ export function modelSource(options: ModelOptions, configured: ConfiguredModel =
   return { kind: 'simulated', seed, latencyMs, faults: {} }
 }
 
-/** The run's model, unless flags name another. Flags can also replace its endpoint or key. */
+/** The run's model, unless flags name another. Flags can also replace its endpoint or key, or how it is simulated. */
 export function sourceOfRun(source: ModelSource, options: ModelOptions): ModelSource {
   if (options.model !== undefined || options.replay !== undefined) return modelSource(options)
   if (source.kind === 'endpoint') return endpointSource(source.settings, options)
   refuseEndpointFlags(options)
-  return source
+  const { simulatedSeed: seed = source.seed, simulatedLatency: latencyMs = source.latencyMs } = options
+  return { ...source, seed, latencyMs }
 }
 
 function endpointSource(given: ModelSettings, options: ModelOptions): ModelSource {
+  refuseFlags(options, ['simulatedSeed', 'simulatedLatency'], 'is only for the simulated model')
   const { modelName, baseUrl, apiKeyEnv, apiKeyFile, allowUnsafeBaseUrl } = options
   const isKeyElsewhere = apiKeyEnv !== undefined || apiKeyFile !== undefined
   const settings = modelSettings.safeParse({
@@ -109,13 +111,13 @@ function endpointSource(given: ModelSettings, options: ModelOptions): ModelSourc
 }
 
 function refuseEndpointFlags(options: ModelOptions): void {
-  const idle = (['baseUrl', 'modelName', 'apiKeyEnv', 'apiKeyFile'] as const).find(
-    (name) => options[name] !== undefined,
-  )
-  if (idle !== undefined)
-    throw new UsageError(
-      `${flagOf(idle)} has no effect on the simulated model. Choose a provider with --model as well.`,
-    )
+  const why = 'has no effect on the simulated model. Choose a provider with --model as well'
+  refuseFlags(options, ['baseUrl', 'modelName', 'apiKeyEnv', 'apiKeyFile'], why)
+}
+
+function refuseFlags(options: ModelOptions, names: readonly (keyof ModelOptions)[], why: string): void {
+  const idle = names.find((name) => options[name] !== undefined)
+  if (idle !== undefined) throw new UsageError(`${flagOf(idle)} ${why}.`)
 }
 
 /** `known`: the tasks whose answers the simulated model knows. */

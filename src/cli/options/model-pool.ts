@@ -87,9 +87,7 @@ export async function openPool(
   await using opening = new AsyncDisposableStack()
   const models: Record<string, ChatModel> = {}
   for (const [name, { source }] of Object.entries(pool ?? {})) {
-    const opened = unasked
-      ? unaskedModel(source, known)
-      : openChosenModel({ simulatedSeed: 0 }, known, source)
+    const opened = unasked ? unaskedModel(source, known) : openChosenModel({}, known, source)
     models[name] = opening.use(await opened).model
   }
   const all = opening.move()
