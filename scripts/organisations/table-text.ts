@@ -70,7 +70,7 @@ export function tableOf(rows: readonly Row[], { sets, seeds, questions, isPartia
     .filter(({ cells }) => cells.some(({ size }) => size < seeds.length))
     .map(({ name }) => `\`${name}\``)
   const missing = short.length === 0 ? '' : ` Not done with all seeds: ${short.join(', ')}.`
-  const about = `Simulated: no language model was asked. ${questions} questions of each task set, ${questions * sets.length} in all; seeds ${seeds.join(', ')}. Made by \`npm run docs:organisations -- ${isPartial ? '--done ' : ''}--write\`.${missing}\n\n`
+  const about = `Simulated: no language model was called. ${questions} questions of each task set, ${questions * sets.length} in all; seeds ${seeds.join(', ')}. Made by \`npm run docs:organisations -- ${isPartial ? '--done ' : ''}--write\`.${missing}\n\n`
   return `${about}${row(head)}${row(head.map((_, place) => (place < 3 ? '---' : '--:')))}${lines.map(row).join('')}`
 }
 

@@ -38,7 +38,7 @@ export const demoFamilies: readonly SyntheticFamily[] = [
 /** Only tools that run in this process, so that the numbers do not depend on what is installed. */
 const sandbox = null
 
-/** The free local model takes any load, and answers that arrive together are stored with one disk write. */
+/** High, because the local model takes any load, and answers that arrive together are stored with one disk write. */
 const concurrency = 128
 
 export interface DemoOptions
@@ -76,7 +76,7 @@ export interface DemoComparison {
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const { seed, set, model, folder, source, signal } = options
   const engine = { set, model, sandbox, concurrency, signal }
-  // Nobody needs the texts of a hundred thousand simulated messages.
+  // The texts of a hundred thousand simulated messages are of no use.
   const execution = { traceContent: false }
   const training = await train({
     ...engine,

@@ -51,7 +51,7 @@ export async function planExperiment(
         // The calls of such a training depend on what it learns.
         const unknown = { calls: 0, input: 0, output: 0 }
         if (toTrain > 0)
-          steps.push(step(lab, `${label}: training, not estimated and not in the sums`, unknown, {}, 1))
+          steps.push(step(lab, `${label}: training (not estimated, not in the totals)`, unknown, {}, 1))
         steps.push(
           ...(await evaluationSteps(lab, opened, label, policyLike(opened.set, training), toEvaluate)),
         )
@@ -127,7 +127,7 @@ export function policyLike({ library }: TaskSet, settings: GivenTrainingSettings
   const space = { roles: library.space, restriction, maxUnits, maxDepth }
   return {
     name: 'policy',
-    description: 'As an untrained policy.',
+    description: 'Like an untrained policy.',
     graphFor: ({ id }) => randomGraph(space, deriveRandom(seed, 'plan', id)),
   }
 }

@@ -63,7 +63,7 @@ test('Q2 trains its variants from one start, evaluates all five, and keeps quote
     'initialisation-only',
     'final-reward-only',
     'full',
-    'full against final-reward-only',
+    'full compared with final-reward-only',
   ])
   const { training: trained } = new RunFolder(join(work, 'q2/runs/tiny-23-all-group')).readRecord()
   expect(trained).toMatchObject({ restriction: 'all-group', seed: 23, temperatureUpdates: 100 })
@@ -238,7 +238,7 @@ test('several seeds give means, intervals and a paired test', async () => {
   const { result } = await runExperiment('q1', laboratory('q1'), twice)
   const seeds = result.tables.find(({ id }) => id === 'seeds-tiny')!
   expect(seeds.rows.map(([name]) => name!.text)).toEqual(['direct', 'MAGIC'])
-  expect(seeds.notes!.join()).toContain('With 2 seeds p cannot be below 0.5')
+  expect(seeds.notes!.join()).toContain('With 2 seeds, p cannot be below 0.5')
 })
 
 test('a sweep has one point per penalty and budget-matched baselines; transfer has its matrix', async () => {

@@ -132,7 +132,7 @@ async function describe(
     ...(transportFailures === 'zero' ? [] : ['A model that cannot be reached stops the evaluation.']),
     ...(trains && requestReuse
       ? [
-          'Training answers identical requests at temperature 0 once (request reuse); the paper reuses graph–question pairs only.',
+          'Training makes identical requests at temperature 0 only once (request reuse); the paper only reuses graph–question pairs.',
         ]
       : []),
   ]

@@ -62,13 +62,13 @@ export const executionSettings = z.strictObject({
     .number()
     .positive()
     .optional()
-    .describe('Seconds for a whole execution, including waiting for the call limit. No limit by default.'),
+    .describe('Seconds for a whole execution, including waiting for the call limit. Default: no limit.'),
   requestsPerMinute: z
     .number()
     .positive()
     .optional()
     .describe(
-      "The provider's limit on requests per minute; calls wait for it. No limit by default, until the provider refuses.",
+      "The provider's limit on requests per minute; calls wait for it. Default: no limit until the provider refuses.",
     ),
   tokensPerMinute: z
     .number()

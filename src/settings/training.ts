@@ -12,7 +12,7 @@ export const trainingSettings = z.strictObject({
     .enum(['paper', 'values'])
     .default('paper')
     .describe(
-      'How it learns: `paper` is Procedure A1; `values`, our own method, learns from every evaluation, per question.',
+      'How the policy learns: `paper` is Procedure A1; `values` is our own method, which learns from every evaluation of a question.',
     ),
   seed: z.int().nonnegative().default(42).describe('Seed of weights, draws and probes.'),
   passes: whole(1, 1000, 1).describe('Passes over the training questions.'),
@@ -36,7 +36,7 @@ export const trainingSettings = z.strictObject({
     .max(100)
     .optional()
     .describe(
-      'Temperature of the policy in use; 0 takes the most probable choices. If set, draws depend on the text of the question. Default, as in the paper: temperatureEnd, with draws by question id.',
+      'Temperature of the trained policy in use; 0 takes the most probable choices. If set, draws depend on the text of the question. Default, as in the paper: temperatureEnd, with draws by question id.',
     ),
   learningRate: above0.default(paperAdam.learningRate).describe('Learning rate of Adam.'),
   divergenceWeight: z
@@ -59,23 +59,25 @@ export const trainingSettings = z.strictObject({
     .max(100)
     .default(1)
     .describe(
-      'Factor applied to the frozen vectors of roles and questions where they enter the policy network.',
+      'Factor applied to the frozen vectors of roles and questions at the input of the policy network.',
     ),
   evaluations: z
     .int()
     .min(1)
     .optional()
-    .describe('Method values: graph evaluations to pay for. Default: 40 per training question.'),
+    .describe('Only for method=values: number of graph evaluations. Default: 40 per training question.'),
   pointsPer1000Tokens: z
     .number()
     .min(0)
     .default(1)
-    .describe('Method values: points of score (of 100) that 1,000 more tokens per question must gain.'),
+    .describe(
+      'Only for method=values: score points (out of 100) that 1,000 extra tokens per question must gain.',
+    ),
   maxTokensOfDirect: above0
     .optional()
-    .describe('Method values: limit on tokens per question, as a multiple of what the model uses alone.'),
+    .describe('Only for method=values: limit on tokens per question, as a multiple of a direct answer.'),
   patience: whole(0, 10, 0).describe(
-    'Method values: stop exploring after this many rounds without improvement; 0 never stops early.',
+    'Only for method=values: stop exploring after this many rounds without improvement; 0 never stops early.',
   ),
   hidden: whole(1, 4096, 256).describe('Width of the policy network.'),
   maxUnits: whole(1, 64, 3).describe('Largest number of units in a graph.'),

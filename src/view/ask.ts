@@ -64,7 +64,7 @@ export async function answerQuestion(
   if (underWay >= mostAtOnce)
     throw new Refusal(
       429,
-      `${mostAtOnce} questions are being answered already. Try again when one of them is done.`,
+      `${mostAtOnce} questions are already being answered. Try again when one of them is done.`,
     )
   underWay += 1
   return streamSSE(context, async (stream) => {
@@ -83,7 +83,7 @@ export async function answerQuestion(
         text:
           error instanceof Problem
             ? error.message
-            : 'This is a mistake in the program; its terminal says more.',
+            : 'Internal error; see the terminal that runs the dashboard.',
       })
     } finally {
       underWay -= 1

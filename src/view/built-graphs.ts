@@ -11,7 +11,7 @@ import { lineEnds } from './line-ends.ts'
 export interface BuiltGraph {
   readonly key: string
   readonly units: readonly Unit[]
-  /** For how many questions, or how often in training, it was built. */
+  /** Number of questions it was built for, or of times in training. */
   readonly count: number
   readonly score: number
   /** Mean per question; absent for graphs of the training. */

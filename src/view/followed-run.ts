@@ -29,7 +29,7 @@ function followedUpdate(record: UpdateRecord) {
 export class FollowedRun {
   readonly name: string
   readonly folder: RunFolder
-  /** Goes up with every change. */
+  /** Increases with every change. */
   revision = 0
   updates: FollowedUpdate[] = []
   /** When the trainer last wrote something, in milliseconds. */

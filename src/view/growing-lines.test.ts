@@ -27,6 +27,6 @@ test('a damaged line names its file', () => {
   const path = join(folder, 'damaged.jsonl')
   writeFileSync(path, '{"n":1}\nnot json\n{"n":2}\n')
   expect(() => new GrowingLines(path).read()).toThrow(
-    `${path} has a damaged line. Put a copy of the file in its place.`,
+    `${path} has a damaged line. Restore the file from a copy.`,
   )
 })

@@ -28,7 +28,7 @@ export class GrowingLines {
       this.#restart(ino)
       const all = this.#parse(file, Number(size))
       if (all !== undefined) return { records: all, restarted: true }
-      throw new Problem(`${this.#path} has a damaged line. Put a copy of the file in its place.`)
+      throw new Problem(`${this.#path} has a damaged line. Restore the file from a copy.`)
     } finally {
       closeSync(file)
     }

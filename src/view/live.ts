@@ -4,7 +4,7 @@ import { runRow } from './run-row.ts'
 import type { RunShelf } from './run-shelf.ts'
 
 const lookMs = 500
-/** Without a message now and then, a closed browser would never be noticed. */
+/** Regular messages, because a closed browser would otherwise go unnoticed. */
 const beatMs = 15_000
 
 /** Streams which runs have changed. */

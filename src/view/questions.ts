@@ -17,7 +17,7 @@ const shownQuestion = 240
 /** Characters of an answer that are sent; a model may answer with megabytes. */
 const shownAnswer = 64_000
 
-/** Stands in for an organisation's name where a question was trained on. */
+/** Used in place of an organisation's name for questions in training. */
 const training = 'training'
 
 export type QuestionList = ReturnType<typeof questionList>
@@ -30,7 +30,7 @@ export function questionList(run: FollowedRun, { questions, problem }: RunTasks)
   const trained = trainingScores(run)
   const tasks = new Set([...byTask.flatMap((records) => [...records.keys()]), ...trained.keys()])
   return {
-    /** The last one is training: what each question scored when it was last trained on. */
+    /** The last one is `training`: each question's score when it was last trained on. */
     organisations: [...labels, ...(trained.size > 0 ? [training] : [])],
     problem,
     rows: [...tasks].map((task) => {
@@ -109,8 +109,8 @@ function answersOf({ evaluations }: FollowedRun, task: string) {
 }
 
 /**
- * What each training question scored last. An update of the paper's method is about one question and records its mean; one
- * by values is about many, whose scores are in the trajectories.
+ * The last score of each training question. An update of the paper's method is about one question and records its mean; an
+ * update by `values` is about many, whose scores are in the trajectories.
  */
 function trainingScores({ folder, updates }: FollowedRun): ReadonlyMap<string, number> {
   const single = updates.flatMap(({ query, score }) =>
@@ -137,7 +137,7 @@ async function trainingDetail({ folder }: FollowedRun, task: string): Promise<Qu
 }
 
 export type ShownAnswer = ReturnType<typeof answerOf> & {
-  /** How many graphs training tried on the question; this answer is the last one's. */
+  /** Number of graphs training tried on the question; this answer is from the last one. */
   readonly tried?: number
 }
 

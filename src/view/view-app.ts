@@ -65,7 +65,7 @@ export function viewApp({ runs, pages, version, openTasks, ask, work, closing }:
     if (error instanceof z.ZodError) return context.json({ error: z.prettifyError(error) }, 400)
     if (error instanceof Problem) return context.json({ error: error.message }, 409)
     console.error(error)
-    return context.json({ error: 'This is a mistake in the program; its terminal says more.' }, 500)
+    return context.json({ error: 'Internal error; see the terminal that runs the dashboard.' }, 500)
   })
 
   app.get('/api/about', (context) =>
@@ -74,10 +74,10 @@ export function viewApp({ runs, pages, version, openTasks, ask, work, closing }:
   app.get('/api/runs', (context) => context.json(shelf.list().map(runRow)))
   if (work !== undefined)
     app.get('/api/workers', async (context) => {
-      // Its own message names the database's address.
+      // The error's message contains the database's address.
       const overview = await work().catch(() => undefined)
       if (overview !== undefined) return context.json(overview)
-      throw new Refusal(503, 'The PostgreSQL that the workers share cannot be reached now.')
+      throw new Refusal(503, 'The PostgreSQL shared by the workers cannot be reached.')
     })
   app.get('/api/live', (context) => liveRuns(context, shelf, closing))
   app.get('/api/compare', (context) => {
@@ -111,7 +111,7 @@ export function viewApp({ runs, pages, version, openTasks, ask, work, closing }:
     const { evaluation, record } = evaluatedAnswer(run, task, organisation)
     const { questions, problem } = await tasksOf(run)
     const known = questions.get(task)
-    if (known === undefined) throw new UnknownError(problem ?? 'The question itself is not known.')
+    if (known === undefined) throw new UnknownError(problem ?? 'The text of the question is unknown.')
     return context.json(await rebuiltConstruction(run.folder, evaluation.header, known.task, record))
   })
   app.get('/api/runs/:run/trace', async (context) => {

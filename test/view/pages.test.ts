@@ -163,7 +163,7 @@ describe('a question', () => {
     expect(await page.locator('.text-box').allInnerTexts()).toContainEqual(
       expect.stringContaining('"analysis"'),
     )
-    await page.getByRole('checkbox', { name: 'Put direct beside' }).check()
+    await page.getByRole('checkbox', { name: 'Show direct beside it' }).check()
     await page.getByRole('region', { name: 'Organisation direct' }).waitFor()
     await page.getByText(/^No policy built this graph/).waitFor()
     expect(new URL(page.url()).searchParams.get('beside')).toBe('direct')
@@ -183,11 +183,11 @@ test('compare shows the frontier, paired differences and disagreements, and link
   await open(`/compare?runs=${run}&a=trained&b=direct`)
   await page.getByRole('img', { name: /against tokens per question/ }).waitFor()
   expect(await page.locator('.plot .frontier').count()).toBe(1)
-  await page.getByRole('heading', { name: 'Paired differences to untrained' }).waitFor()
+  await page.getByRole('heading', { name: 'Paired differences from untrained' }).waitFor()
   expect(await page.getByRole('img', { name: /^Differences to untrained/ }).count()).toBe(1)
   await expectAccessible(page)
   await page.getByLabel('Compared with').selectOption('direct')
-  await page.getByRole('heading', { name: 'Paired differences to direct' }).waitFor()
+  await page.getByRole('heading', { name: 'Paired differences from direct' }).waitFor()
   const rows = page.getByRole('table', { name: 'Disagreements' }).getByRole('row')
   if ((await rows.count()) > 1) {
     await rows.nth(1).getByRole('link').click()

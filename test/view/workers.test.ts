@@ -96,12 +96,12 @@ test('shows live who works on what, what waits and how fast, and survives a data
   expect(await row.innerText()).toContain('working')
   const queue = page.getByRole('row', { name: /^my-run/ })
   expect(await queue.innerText()).toMatch(/my-run\s+6\s+4/)
-  await page.getByText('2 calls in flight at most').waitFor()
+  await page.getByText('up to 2 concurrent calls').waitFor()
   await expectAccessible(page)
   await expectNoAddress()
 
   await postgres.halt()
-  await page.getByText(/cannot be reached now. This is what was known last/).waitFor()
+  await page.getByText(/cannot be reached. The page shows the last known state/).waitFor()
   await expectNoAddress()
   await postgres.restart()
 

@@ -86,7 +86,7 @@ export const api = {
       queryKey: ['run', run, 'trace', task, organisation],
       queryFn: () => fetchJson<ShownTrace>(runPath(run, 'trace'), { task, organisation }),
     }),
-  /** The queue says nothing by itself, so it is asked again and again while its page is open. */
+  /** The queue sends no events, so it is polled while its page is open. */
   workers: () =>
     queryOptions({
       queryKey: ['workers'],

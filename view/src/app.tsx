@@ -81,7 +81,7 @@ function Page({ section, rest }: { readonly section: string; readonly rest: read
   if (section === 'ask') return <AskPage />
   return (
     <Empty title="There is no such page">
-      <Link href="/">To the runs</Link>
+      <Link href="/">All runs</Link>
     </Empty>
   )
 }

@@ -25,6 +25,6 @@ export function shortTime(ms: number): string {
 export function agentName({ node, executor }: { readonly node: string; readonly executor: string }): string {
   const unit = /^u(\d+)/.exec(node)?.[1]
   if (unit !== undefined) return `${Number(unit) + 1} ${executor}`
-  // A system that drives its agents by code ends with what the code returns.
+  // In a system that drives its agents by code, the final node is what the code returns.
   return executor === 'drive' ? 'answer' : executor
 }

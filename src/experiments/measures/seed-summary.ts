@@ -15,7 +15,7 @@ export interface SeedMean {
 
 export function seedMean(values: readonly number[]): SeedMean {
   const n = values.length
-  if (n === 0) throw new Problem('There is no seed to take the mean over.')
+  if (n === 0) throw new Problem('The mean needs at least one seed.')
   const mean = meanOf(values)
   if (n === 1) return { n, mean, deviation: null, low: null, high: null }
   const deviation = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1))

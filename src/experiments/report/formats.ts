@@ -7,7 +7,7 @@ export function heading(
   { simulated, deviations }: ExperimentResult,
 ): string[] {
   const what = {
-    measured: simulated ? 'Measured on the SIMULATED model: no language model was asked.' : 'Measured.',
+    measured: simulated ? 'Measured on the SIMULATED model: no language model was called.' : 'Measured.',
     quoted: "Quoted: the paper's own figures, not measured here.",
     computed: 'Computed; no model is involved.',
   }[source]
@@ -37,12 +37,12 @@ export function markdown(result: ExperimentResult): string {
   ])
   return `${[
     `# ${result.experiment}: ${result.title}`,
-    result.simulated ? '**Simulated: no language model was asked.**' : '',
+    result.simulated ? '**Simulated: no language model was called.**' : '',
     ...tables,
     ...figures,
-    '## What we decided where the paper leaves it open',
+    '## Our decisions where the paper leaves things open',
     result.decisions.map((one) => `- ${one}`).join('\n'),
-    '## What it rests on',
+    '## Versions, data and prices',
     ['| | |', '|---|---|', ...result.facts.map(([name, value]) => `| ${name} | ${value} |`)].join('\n'),
   ]
     .filter((part) => part !== '')

@@ -27,13 +27,13 @@ export function html(result: ExperimentResult): string {
     `<title>${title}</title><style>${style}</style></head><body>`,
     `<h1>${title}</h1>`,
     result.simulated
-      ? '<p class="simulated"><strong>Simulated: no language model was asked.</strong></p>'
+      ? '<p class="simulated"><strong>Simulated: no language model was called.</strong></p>'
       : '',
     ...result.tables.map((table) => tableHtml(table, result)),
     ...result.figures.map((figure) => figureHtml(figure, result)),
-    '<h2>What we decided where the paper leaves it open</h2>',
+    '<h2>Our decisions where the paper leaves things open</h2>',
     list(result.decisions),
-    '<h2>What it rests on</h2><div class="scroll"><table class="facts">',
+    '<h2>Versions, data and prices</h2><div class="scroll"><table class="facts">',
     ...result.facts.map(([name, value]) => `<tr><td>${xmlText(name)}</td><td>${xmlText(value)}</td></tr>`),
     '</table></div></body></html>\n',
   ].join('\n')
@@ -53,7 +53,7 @@ function tableHtml(table: ReportTable, result: ExperimentResult): string {
     list(table.notes ?? []),
     runs.length === 0
       ? ''
-      : `<details><summary>The runs behind it</summary><ul>${runs.join('')}</ul></details>`,
+      : `<details><summary>Runs behind this table</summary><ul>${runs.join('')}</ul></details>`,
   ].join('\n')
 }
 

@@ -32,8 +32,8 @@ export const d1: ExperimentDefinition = {
       figures: bySet.map(panel),
       decisions: [
         `The skeleton is the chain ${settings.skeleton.join(' → ')}; the paper does not name its roles.`,
-        'A right answer counts as wrong if a node ended without a valid packet, on both data sets.',
-        'Preferred is the highest accuracy, then the fewest tokens, then the order of the table.',
+        'On both data sets, a right answer counts as wrong if a node ended without a valid packet.',
+        'The preferred assignment has the highest accuracy, then the fewest tokens, then the first place in the table.',
       ],
     }
   },
@@ -106,7 +106,7 @@ function assignmentTables(results: readonly ConditionResult[]): ReportTable[] {
           'input',
           'output',
           'tokens',
-          'tokens against GGG',
+          'tokens relative to GGG',
           'frontier',
         ],
       ],
@@ -131,12 +131,12 @@ function assignmentTables(results: readonly ConditionResult[]): ReportTable[] {
       notes: [
         pairedNote,
         ...unknownNotes(results),
-        `Preferred: ${table.preferred}, ${twoDecimals(table.gainOverEndpoints)} points over the better of AAA and GGG, tokens against GGG ${table.preferredTokenChangeAgainstGGG === null ? 'N/A' : percent(table.preferredTokenChangeAgainstGGG)}.`,
+        `Preferred: ${table.preferred}, ${twoDecimals(table.gainOverEndpoints)} points over the better of AAA and GGG, tokens relative to GGG ${table.preferredTokenChangeAgainstGGG === null ? 'N/A' : percent(table.preferredTokenChangeAgainstGGG)}.`,
       ],
     },
     {
       id: `d1-${set}-interventions`,
-      title: `D1 on ${title}: one role as a group, against AAA`,
+      title: `D1 on ${title}: one role as a group, compared with AAA`,
       source: 'measured',
       columns: ['role', 'assignment', 'points', 'points [95 %]'],
       rows: (['decomposer', 'solver', 'verifier'] as const).map((role, unit) => {
@@ -176,7 +176,7 @@ function quotedTable(set: string): ReportTable[] {
   return [
     {
       id: `d1-${set}-quoted`,
-      title: `D1 on ${set} as the paper quotes it`,
+      title: `D1 on ${set} as reported in the paper`,
       source: 'quoted',
       columns: [
         'AAA',
@@ -185,7 +185,7 @@ function quotedTable(set: string): ReportTable[] {
         'AAG',
         'preferred',
         'over both endpoints',
-        'tokens against GGG',
+        'tokens relative to GGG',
         'frontier',
       ],
       rows: [

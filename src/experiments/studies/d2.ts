@@ -18,7 +18,7 @@ export const d2: ExperimentDefinition = {
       ...(reached && { simulated: reached.isSimulated }),
       tables: [boundTable(), ...(reached === undefined ? [] : [reached.table])],
       figures: [],
-      decisions: ['The paper has the formula alone; which m and B are shown is ours.'],
+      decisions: ['The paper only gives the formula; the values of m and B are ours.'],
     }
   },
 }
@@ -26,7 +26,7 @@ export const d2: ExperimentDefinition = {
 function boundTable(): ReportTable {
   return {
     id: 'd2',
-    title: 'D2: at most this share of the 2^m assignments can be verified with B executions',
+    title: 'D2: upper bound on the share of the 2^m assignments that B executions can verify',
     source: 'computed',
     columns: ['m', '2^m', ...settings.budgets.map((budget) => `B = ${budget.toLocaleString('en')}`)],
     rows: settings.roles.map((m) => [
@@ -52,7 +52,7 @@ function reachedTable(folder: string): { table: ReportTable; isSimulated: boolea
   const models = new Set<string>()
   const table: ReportTable = {
     id: 'd2-reached',
-    title: 'D2: coverage that D1 reached, the least of all questions',
+    title: 'D2: coverage reached by D1, minimum over all questions',
     source: 'measured',
     columns: ['task set', 'm', 'executions per question', 'bound', 'coverage'],
     rows: sets.map(({ name, seed }) => {

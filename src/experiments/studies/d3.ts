@@ -45,9 +45,9 @@ export const d3: ExperimentDefinition = {
       tables: [mainTable(diagnosed), positionTable(diagnosed), setsTable(diagnosed), quotedTable()],
       figures: [bars(diagnosed)],
       decisions: [
-        'The 30 questions are Random(42).sample of the pool, sorted; the paper does not say which.',
+        'The 30 questions are Random(42).sample of the pool, sorted; the paper does not name its own.',
         'The seed is 42; the temperature falls over the 30 updates.',
-        'An empty set is N/A, not 0. Counts are summed over all updates before a ratio is taken.',
+        'An empty set is N/A, not 0. Counts are summed over all updates before ratios are computed.',
       ],
     }
   },
@@ -56,7 +56,9 @@ export const d3: ExperimentDefinition = {
 async function trainAll(lab: Laboratory, { tasks, seeds, training }: StudyOptions): Promise<Diagnosed[]> {
   const { eta, callPenalty, tokenPenalty } = trainingSettings.parse(training).rewards
   if (eta !== 1 || callPenalty !== 0 || tokenPenalty !== 0)
-    throw new Problem('D3 needs a discount of 1 and no call or token penalty: else returns are not scores.')
+    throw new Problem(
+      'D3 needs a discount of 1 and no call or token penalty; otherwise returns are not scores.',
+    )
   const diagnosed: Diagnosed[] = []
   for (const name of tasks) {
     const opened = await lab.open(name, settings.study)
@@ -81,7 +83,8 @@ const columns = ['data set', 'terminal-only', 'dense', 'distinguished / eligible
 function mainTable(diagnosed: readonly Diagnosed[]): ReportTable {
   return {
     id: 'd3',
-    title: 'D3: intermediate additions with a non-zero advantage, and equal-score pairs told apart',
+    title:
+      'D3: intermediate additions with a non-zero advantage, and equal-score pairs that dense returns distinguish',
     source: 'measured',
     columns,
     rows: diagnosed.map(({ title, statistics: { intermediateAdd: add, pairs }, runs }) => [
@@ -90,7 +93,7 @@ function mainTable(diagnosed: readonly Diagnosed[]): ReportTable {
       share(add.denseNonzero, add.actions, add.denseRate, runs),
       share(pairs.distinguished, pairs.eligible, pairs.rate, runs),
     ]),
-    notes: ['A larger share of non-zero advantages says that a signal is there, not that it is right.'],
+    notes: ['A larger share of non-zero advantages shows that there is a signal, not that it is right.'],
   }
 }
 
@@ -118,7 +121,7 @@ function positionTable(diagnosed: readonly Diagnosed[]): ReportTable {
 function setsTable(diagnosed: readonly Diagnosed[]): ReportTable {
   return {
     id: 'd3-sets',
-    title: 'D3: decisions reported apart',
+    title: 'D3: other decisions',
     source: 'measured',
     columns: ['data set', 'decisions', 'actions', 'terminal-only', 'dense'],
     rows: diagnosed.flatMap(({ title, statistics, runs }) => [
@@ -153,7 +156,7 @@ function bars(diagnosed: readonly Diagnosed[]): Figure {
 function quotedTable(): ReportTable {
   return {
     id: 'd3-quoted',
-    title: 'D3 as the paper quotes it',
+    title: 'D3 as reported in the paper',
     source: 'quoted',
     columns,
     rows: Object.entries(quoted.d3.rows).map(([set, row]) => [

@@ -16,7 +16,7 @@ export interface StudyOptions {
   readonly penalties?: Readonly<Partial<Record<'tokens' | 'calls', readonly number[]>>>
   /** Q1 and Q4: further systems from the literature to measure. */
   readonly organisations?: readonly string[]
-  /** Whether to compare every organisation with what its tokens buy without one. */
+  /** Whether to compare every organisation with direct answers and self-consistency at the same tokens. */
   readonly matchedBudget?: boolean
   /** Trajectories of a run, or another experiment's folder, to compute from without running anything. */
   readonly from?: string

@@ -16,7 +16,7 @@ export const perQuestion = ({ report }: ConditionResult) => report.tokens.total
 
 /**
  * Compares every organisation with the direct answer and self-consistency at its own tokens per question, in one
- * table per task set: what the same tokens buy without an organisation.
+ * table per task set: what the same tokens achieve without an organisation.
  */
 export async function matchedBudgetTables(
   lab: Laboratory,
@@ -112,7 +112,7 @@ function matchedTable(
       }),
     ),
     notes: [
-      'Of a method the setting that fits the tokens per question and uses most of them (equal tokens: the higher score, then the smaller setting) is within, the next one above. Self-consistency: k answers at temperature 0.7 and a vote, k = 1, 3, 5, …',
+      '"Within" is the setting that uses the most tokens per question within the budget (ties: the higher score, then the smaller setting), "above" the next larger one. Self-consistency: k answers at temperature 0.7 and a vote, k = 1, 3, 5, …',
       pairedNote,
       ...unknownNotes([...organisations, ...methods.flatMap(({ settings }) => [...settings.values()])]),
     ],

@@ -44,9 +44,9 @@ export const q1: ExperimentDefinition = {
       ],
       figures: [],
       decisions: [
-        'Measured rows are what ran on our executor (`--organisations` names more); all other methods are quoted only, as in the paper.',
+        'Measured rows ran on our executor (`--organisations` adds more); all other methods are only quoted, as in the paper.',
         'TAT-QA: the 1,663 questions of test_gold, since the 1,669 of the test file have no public answers.',
-        'Training goes through the questions in the order of the membership, once.',
+        'Training makes one pass over the questions, in the order of the membership.',
         ...listedNotes(options.organisations ?? []),
       ],
     }
@@ -109,7 +109,7 @@ async function checkTable(lab: Laboratory, { tasks, seeds }: StudyOptions): Prom
       const ownProbes = built.filter(({ query, probes }) => probes.includes(query)).length
       if (both > 0 || ownProbes > 0)
         throw new Problem(
-          `${set.name}: ${both} questions are trained on and evaluated, and ${ownProbes} were among their own probes.`,
+          `${set.name}: ${both} questions are in both training and evaluation, and ${ownProbes} were among their own probes.`,
         )
       const runs = [lab.place(run.path)]
       return [
@@ -123,14 +123,14 @@ async function checkTable(lab: Laboratory, { tasks, seeds }: StudyOptions): Prom
   const [own, others] = [trainingIds('humaneval'), trainingIds('livecodebench')]
   return {
     id: 'q1-checks',
-    title: 'Q1: what every training was checked for',
+    title: 'Q1: checks of every training',
     source: 'measured',
     columns: [
       'benchmark',
       'seed',
       'updates',
       'trajectories',
-      'ids on both sides',
+      'ids in both splits',
       'queries among their own probes',
     ],
     rows,
@@ -149,7 +149,7 @@ function quotedTable(): ReportTable {
   const { benchmarks, metrics, rows } = quoted.q1
   return {
     id: 'q1-quoted',
-    title: 'Q1 as the paper quotes it; all rows but the last are from OpenMAS-GCom',
+    title: 'Q1 as reported in the paper; all rows but the last are from OpenMAS-GCom',
     source: 'quoted',
     columns: ['method', 'category', ...benchmarks.map((name, index) => `${name} (${metrics[index]})`)],
     rows: rows.map(({ method, category, values }) => [
@@ -158,7 +158,7 @@ function quotedTable(): ReportTable {
       ...values.map((value) => figure(value, twoDecimals)),
     ]),
     notes: [
-      'Read with care: over the best baseline of its column MAGIC is ahead by one question on StrategyQA, AQuA, HumanEval and TabFact, by 14 on GSM8K, 17 on LCB-v6 and 48 on MMLU-Pro.',
+      'Read with care: MAGIC leads the best baseline of its column by one question on StrategyQA, AQuA, HumanEval and TabFact, by 14 on GSM8K, 17 on LCB-v6 and 48 on MMLU-Pro.',
     ],
   }
 }

@@ -36,9 +36,9 @@ export const q2: ExperimentDefinition = {
       ],
       figures: [],
       decisions: [
-        'final-reward-only runs no probe, since none can matter.',
+        'final-reward-only runs no probes, since they would have no effect.',
         'Equal values share a mark; the next distinct value is second.',
-        'Construction draws depend on seed and question id alone, so that all variants draw alike.',
+        'Construction draws depend only on seed and question id, so all variants use the same draws.',
       ],
     }
   },
@@ -73,7 +73,7 @@ function ablationTable(results: readonly ConditionResult[]): ReportTable {
     ]
   })
   const last: Cell[] = [
-    textCell('full against final-reward-only'),
+    textCell('full compared with final-reward-only'),
     textCell(''),
     figure(against.score, twoDecimals, { runs: both }),
     textCell(''),
@@ -100,7 +100,7 @@ function quotedTable(set: string): ReportTable[] {
   return [
     {
       id: `q2-${set}-quoted`,
-      title: `Q2 on ${set} as the paper quotes it`,
+      title: `Q2 on ${set} as reported in the paper`,
       source: 'quoted',
       columns,
       rows: [
@@ -115,7 +115,7 @@ function quotedTable(set: string): ReportTable[] {
           ]
         }),
         [
-          textCell('full against final-reward-only'),
+          textCell('full compared with final-reward-only'),
           textCell(''),
           change(paper.full_against_final_reward_only.score),
           textCell(''),

@@ -38,7 +38,7 @@ export const q3: ExperimentDefinition = {
       const { set } = opened
       const given = { ...settings.training, ...training, passes: 1 }
       const { unit, price, routeBudget } = await budgetOf(lab, set)
-      // Both routes spend their whole budget; the usage of one pass of updates tells how many calls that buys.
+      // Both routes spend their whole budget; the usage of one pass of updates shows how many calls that pays for.
       for (const pass of await trainingSteps(lab, opened, `${set.name}, RL`, given, 1)) {
         const took = unit.amount({ ...pass, cost: costOf(pass, price, new Date()) })
         const passes = (routeBudget * seeds.length) / Math.max(took, Number.MIN_VALUE)
@@ -69,9 +69,9 @@ export const q3: ExperimentDefinition = {
       figures: first.map(stageFigure),
       decisions: [
         'Request reuse is off in both routes: only graph–question pairs are reused, as in the paper.',
-        'A batch that passes several stages reaches each of them. A whole cycle of batches that cost nothing ends a route as stalled; stages not reached are told, never filled in.',
+        'A batch that crosses several stages reaches each of them. A route ends as stalled after a whole cycle of batches that cost nothing; stages not reached are reported, never filled in.',
         'The temperature falls from 1.2 to 1.0 over the first 100 updates, then stays.',
-        `Where the model has no price, the budget is ${settings.tokenBudget.toLocaleString('en')} tokens; stages are fifths of it.`,
+        `If the model has no price, the budget is ${settings.tokenBudget.toLocaleString('en')} tokens; stages are fifths of it.`,
       ],
     }
   },
@@ -192,7 +192,7 @@ function stageTable({ unit, rl, sft, stages, results }: Compared): ReportTable {
       pairedNote,
       ...unknownNotes(results),
       `RL: ${rl.batches} updates, ${show(rl.spent)} ${unit}, ${rl.end}. Search-then-SFT: ${sft.batches} search batches, ${sft.updates} supervised updates, ${show(sft.spent)} ${unit}, ${sft.end}.`,
-      ...(sft.leftOut === 0 ? [] : [`${sft.leftOut} slots of the search stayed without a candidate.`]),
+      ...(sft.leftOut === 0 ? [] : [`${sft.leftOut} slots of the search had no candidate.`]),
     ],
   }
 }
@@ -213,7 +213,7 @@ function stageFigure({ unit, rl, sft, results }: Compared): Figure {
     x: `nominal stage, ${unit}`,
     y: metric,
     series: [line('RL'), line('Search-then-SFT')],
-    caption: `Really spent at the stages: RL ${spent(rl)}; Search-then-SFT ${spent(sft)}.`,
+    caption: `Actually spent at the stages: RL ${spent(rl)}; Search-then-SFT ${spent(sft)}.`,
   }
 }
 
@@ -221,7 +221,8 @@ function quotedTable(): ReportTable {
   const { mmlu_pro, tatqa } = quoted.q3
   return {
     id: 'q3-quoted',
-    title: 'Q3 as the paper quotes it, at CNY 10; scores of Search-then-SFT are derived from the differences',
+    title:
+      'Q3 as reported in the paper, at CNY 10; scores of Search-then-SFT are derived from the differences',
     source: 'quoted',
     columns: [
       'data set',

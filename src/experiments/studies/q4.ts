@@ -51,8 +51,8 @@ export const q4: ExperimentDefinition = {
       decisions: [
         'Chain, Complete, Random and Tree have 4 atomic units, 5 for programs, 6 for knowledge and common sense, of the first roles of the profile; the paper gives neither sizes nor rules.',
         ...listedNotes([...settings.organisations, ...(options.organisations ?? [])]),
-        'Tokens are those of the evaluation; training is apart. Equal points are on the frontier together.',
-        "G-Designer, ARG-Designer and GoAgent of the paper's figure have to be trained: `--organisations g-designer,arg-designer,go-agent`.",
+        'Tokens are those of the evaluation, without training. Equal points are all on the frontier.',
+        "G-Designer, ARG-Designer and GoAgent of the paper's figure must be trained: `--organisations g-designer,arg-designer,go-agent`.",
       ],
     }
   },
@@ -92,7 +92,7 @@ function quotedTable(): ReportTable {
   const { benchmarks, on_frontier, fewest_tokens, gsm8k_chain } = quoted.q4
   return {
     id: 'q4-quoted',
-    title: 'Q4 as the paper tells it; token figures are only in its figure',
+    title: 'Q4 as reported in the paper, which shows tokens only in a figure',
     source: 'quoted',
     columns: ['benchmark', 'MAGIC on the frontier', 'MAGIC with the fewest tokens'],
     rows: benchmarks.map((name) => [
@@ -101,7 +101,7 @@ function quotedTable(): ReportTable {
       textCell(fewest_tokens.includes(name) ? 'yes' : 'no'),
     ]),
     notes: [
-      `GSM8K: Chain is cheaper, at ${twoDecimals(-gsm8k_chain.score_difference)} points less (${twoDecimals(gsm8k_chain.score)}).`,
+      `GSM8K: Chain is cheaper, but ${twoDecimals(-gsm8k_chain.score_difference)} points lower (${twoDecimals(gsm8k_chain.score)}).`,
     ],
   }
 }

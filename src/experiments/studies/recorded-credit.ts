@@ -37,7 +37,7 @@ export function recordedCredit(file: string) {
   return d3Statistics(groups, unitLimit(file, groups))
 }
 
-/** According to the run's record; a file without a run does not tell. */
+/** According to the run's record; false for a file without a run. */
 export function isOfSimulatedRun(file: string): boolean {
   const run = new RunFolder(dirname(file))
   if (!run.exists) return false
@@ -71,7 +71,7 @@ function readGroup(line: string, place: string) {
   }))
 }
 
-/** From the run's record. For a file without a run: where STOPs were forced, else above all of them. */
+/** From the run's record. For a file without a run: the size at which STOPs were forced, else above the largest. */
 function unitLimit(file: string, groups: ReturnType<typeof readGroup>[]): number {
   const run = new RunFolder(dirname(file))
   if (run.exists) return run.readRecord().training.maxUnits

@@ -19,7 +19,7 @@ export function seedTables(results: readonly ConditionResult[], base: string): R
       id: `seeds-${set}`,
       title: `${own[0]!.title} over the seeds ${seeds.join(', ')}`,
       source: 'measured',
-      columns: [...columns, `difference to ${base}`, '95 % interval', 'ahead', 'behind', 'equal', 'p'],
+      columns: [...columns, `difference from ${base}`, '95 % interval', 'ahead', 'behind', 'equal', 'p'],
       rows: [...byCondition].map(([condition, measured]): Cell[] => [
         textCell(condition),
         ...meanCells(measured),
@@ -28,13 +28,15 @@ export function seedTables(results: readonly ConditionResult[], base: string): R
       notes: [
         'Intervals are mean ± t·deviation/√n over seeds; p is the exact two-sided sign-flip test over paired seeds. Questions and seeds are never pooled.',
         ...(seeds.length <= 5
-          ? [`With ${seeds.length} seeds p cannot be below ${2 ** (1 - seeds.length)}; six can give 0.03125.`]
+          ? [
+              `With ${seeds.length} seeds, p cannot be below ${2 ** (1 - seeds.length)}; with six it can be 0.03125.`,
+            ]
           : []),
         ...[...byCondition]
           .filter(([, measured]) => measured.length < seeds.length)
           .map(
             ([condition, measured]) =>
-              `${condition} has results of ${measured.length} of ${seeds.length} seeds only.`,
+              `${condition} only has results for ${measured.length} of ${seeds.length} seeds.`,
           ),
       ],
     }

@@ -30,7 +30,7 @@ export function differenceCell(a: ConditionResult | undefined, b: ConditionResul
 }
 
 export const pairedNote =
-  'Differences are in points with the 95 % interval of the paired bootstrap over questions; it says nothing about another training seed.'
+  'Differences are in points, with the 95 % interval of the paired bootstrap over questions, which says nothing about other training seeds.'
 
 /** The conditions not dominated in score and tokens. */
 export function frontierOf(
@@ -48,7 +48,7 @@ export function frontierOf(
 
 /** A condition's position relative to the frontier. */
 export function frontierCell({ dominated, leftOut }: Frontier, condition: string): Cell {
-  if (leftOut.includes(condition)) return textCell('left out: no usage told')
+  if (leftOut.includes(condition)) return textCell('left out: no usage reported')
   return textCell(dominated[condition]?.join(', ') ?? 'frontier')
 }
 
@@ -75,7 +75,8 @@ export function frontierFigure(
       },
       { name: 'frontier', points: onFrontier.map(point), line: true },
     ],
-    caption: leftOut.length === 0 ? undefined : `Left out, because no usage was told: ${leftOut.join(', ')}.`,
+    caption:
+      leftOut.length === 0 ? undefined : `Left out, because no usage was reported: ${leftOut.join(', ')}.`,
   }
 }
 
@@ -87,7 +88,7 @@ export function evaluationTables(results: readonly ConditionResult[], base?: str
     source: 'measured',
     columns: [
       ...['organisation', 'seed', own[0]!.metric, '95 % interval', ...measuresOf(own), 'n'],
-      ...(base === undefined ? [] : [`difference to ${base} [95 %]`]),
+      ...(base === undefined ? [] : [`difference from ${base} [95 %]`]),
       ...['tokens', 'tokens per question', 'calls', 'cost', 'cost per question', 'unanswered'],
       ...['failed nodes', 'mean units', 'share of groups', 'statuses'],
     ],
@@ -138,6 +139,6 @@ export function unknownNotes(results: readonly ConditionResult[]): string[] {
     .filter(({ report }) => report.usage.unknown > 0)
     .map(
       ({ condition, report: { usage } }) =>
-        `${condition}: ${usage.unknown} attempts may have been charged but told no usage; its tokens and cost are lower bounds.`,
+        `${condition}: ${usage.unknown} attempts may have been charged but reported no usage; its tokens and cost are lower bounds.`,
     )
 }

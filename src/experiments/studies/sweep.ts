@@ -63,7 +63,7 @@ export const sweep: ExperimentDefinition = {
         frontierFigure(own, { id: `sweep-${own[0]!.set}`, x: 'tokens per question' }, perQuestion),
       ),
       decisions: [
-        'A penalty is taken off the terminal reward per token or per call of the final graph; what shaping then preserves is the penalised score.',
+        'The penalty is subtracted from the terminal reward per token or per call of the final graph; shaping then preserves the penalised score.',
       ],
     }
   },
@@ -93,7 +93,7 @@ function pointTable(results: readonly ConditionResult[]): ReportTable {
     title: `Cost–quality sweep on ${title}`,
     source: 'measured',
     columns: [
-      ...['organisation', metric, 'n', '95 % interval', `difference to ${base} [95 %]`],
+      ...['organisation', metric, 'n', '95 % interval', `difference from ${base} [95 %]`],
       ...['tokens per question', 'calls per question', 'on the frontier, or dominated by'],
     ],
     rows: results.map((one) => {

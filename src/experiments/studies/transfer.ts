@@ -34,7 +34,7 @@ export const transfer: ExperimentDefinition = {
       figures: [],
       decisions: [
         'Library and encoder are those of the set that the policy was trained on.',
-        'The share that transfers is (trained on A − untrained) / (trained on B − untrained); N/A where the 95 % interval of the gap holds 0.',
+        'The share that transfers is (trained on A − untrained) / (trained on B − untrained); N/A if the 95 % interval of the gap contains 0.',
       ],
     }
   },
@@ -81,7 +81,9 @@ function missingRoles(source: TaskSet, target: TaskSet): string[] {
   const roles = target.profile.roles.filter((role) => !source.profile.roles.includes(role))
   const tools = target.profile.tools.filter((tool) => !source.profile.tools.includes(tool))
   const lacks = [...roles, ...tools]
-  return lacks.length === 0 ? [] : [`${source.name} lacks of ${target.name}'s profile: ${lacks.join(', ')}.`]
+  return lacks.length === 0
+    ? []
+    : [`${source.name} lacks these parts of ${target.name}'s profile: ${lacks.join(', ')}.`]
 }
 
 function matrix(results: readonly ConditionResult[], lacking: readonly string[]): ReportTable {
@@ -91,7 +93,7 @@ function matrix(results: readonly ConditionResult[], lacking: readonly string[])
     title: 'Transfer: score and tokens per question on each task set',
     source: 'measured',
     columns: [
-      ...['on', 'policy', 'score', 'n', '95 % interval', 'difference to untrained [95 %]'],
+      ...['on', 'policy', 'score', 'n', '95 % interval', 'difference from untrained [95 %]'],
       ...['tokens per question', 'share of the gap that transfers'],
     ],
     rows: bySet.flatMap(([set, own]) => {

@@ -27,7 +27,7 @@ export function d1Table(records: readonly D1Record[]) {
     if (questions.length === 0 || own.size !== questions.length)
       throw new D1RecordError(
         'missing',
-        `${assignment} has records of ${own.size} of ${questions.length} questions`,
+        `${assignment} has records for ${own.size} of ${questions.length} questions`,
       )
   const atomic = byAssignment.get('AAA')!
   const measured = [...byAssignment].map(([assignment, own]) => {
@@ -73,7 +73,7 @@ export function d1Table(records: readonly D1Record[]) {
     endpointsBest,
     gainOverEndpoints: preferred.accuracy - endpointsBest,
     preferredTokenChangeAgainstGGG: preferred.tokenChangeAgainstGGG,
-    /** One role as a group, the others atomic, against AAA. */
+    /** One role as a group, the others atomic, compared with AAA. */
     interventions: {
       decomposer: of('GAA').accuracy - aaa.accuracy,
       solver: of('AGA').accuracy - aaa.accuracy,
@@ -91,9 +91,10 @@ function recordsByAssignment(records: readonly D1Record[]): Map<D1Assignment, Ma
   const byAssignment = new Map(d1Assignments.map((assignment) => [assignment, new Map<string, D1Record>()]))
   for (const record of records) {
     const own = byAssignment.get(record.assignment as D1Assignment)
-    if (own === undefined) throw new D1RecordError('assignment', `'${record.assignment}' is none of D1's`)
+    if (own === undefined)
+      throw new D1RecordError('assignment', `'${record.assignment}' is not one of D1's assignments`)
     if (own.has(record.example))
-      throw new D1RecordError('duplicate', `${record.assignment} has two records of ${record.example}`)
+      throw new D1RecordError('duplicate', `${record.assignment} has two records for ${record.example}`)
     own.set(record.example, record)
   }
   return byAssignment

@@ -17,7 +17,9 @@ export function verifiedCoverage(m: Count, executions: Count, assignments: reado
   const { configurations } = coverageBound(m, executions)
   for (const assignment of assignments)
     if (BigInt(assignment.length) !== BigInt(m) || !/^[AG]*$/.test(assignment))
-      throw new Problem(`'${assignment}' is no assignment of ${m} roles: one letter A or G for each.`)
+      throw new Problem(
+        `'${assignment}' is not an assignment of ${m} roles: give one letter, A or G, for each.`,
+      )
   const counted = BigInt(executions) < BigInt(assignments.length) ? Number(executions) : assignments.length
   const verified = new Set(assignments.slice(0, counted)).size
   return { verified, coverage: ratio(BigInt(verified), configurations, BigInt(m)) }
@@ -26,7 +28,7 @@ export function verifiedCoverage(m: Count, executions: Count, assignments: reado
 /** The smallest budget whose bound reaches a given share of all assignments. */
 export function executionsForShare(m: Count, [numerator, denominator]: readonly [Count, Count]): bigint {
   const [part, of] = [whole(numerator, 'The share'), whole(denominator, "The share's denominator")]
-  if (of === 0n || part > of) throw new Problem(`A share is from 0 to 1, not ${part}/${of}.`)
+  if (of === 0n || part > of) throw new Problem(`A share must be from 0 to 1, not ${part}/${of}.`)
   return (part * coverageBound(m, 0).configurations + of - 1n) / of
 }
 

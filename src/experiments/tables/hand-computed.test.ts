@@ -96,5 +96,5 @@ test('D2: counts beyond double precision stay exact; invalid counts and assignme
     () => executionsForShare(3, [3, 2]),
   ])
     expect(refused).toThrow()
-  expect(() => verifiedCoverage(2, 1, ['AB'])).toThrow("'AB' is no assignment of 2 roles")
+  expect(() => verifiedCoverage(2, 1, ['AB'])).toThrow("'AB' is not an assignment of 2 roles")
 })

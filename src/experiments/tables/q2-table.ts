@@ -71,7 +71,7 @@ function totals(variant: Q2Variant, evaluated: readonly VariantScores[]) {
   const questions = scores.length
   if (questions === 0) throw new Problem(`The variant '${variant}' was evaluated on no question.`)
   if (input.length !== questions || output.length !== questions)
-    throw new Problem(`The variant '${variant}' has scores and tokens of different questions.`)
+    throw new Problem(`The variant '${variant}' has scores and tokens for different questions.`)
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
   return { variant, questions, score: meanOf(scores) * 100, tokens: sum(input) + sum(output) }
 }

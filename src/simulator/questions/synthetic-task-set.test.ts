@@ -149,8 +149,8 @@ test('texts are well formed', () => {
 test.each([
   [{ families: [] }, 'at least one family'],
   [{ families: ['poetry'] as never[] }, "no family 'poetry'"],
-  [{ train: 0 }, 'give train a whole number'],
-  [{ test: 2.5 }, 'give test a whole number'],
+  [{ train: 0 }, 'set train to a whole number'],
+  [{ test: 2.5 }, 'set test to a whole number'],
   [{ seed: -1 }, 'seed'],
 ])('refuses %j', (options, message) => {
   expect(() => syntheticTaskSet(options)).toThrow(TaskSetError)

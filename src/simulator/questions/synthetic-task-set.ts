@@ -103,11 +103,11 @@ function isFamily(name: string): name is SyntheticFamily {
 function checked(options: SyntheticOptions): Required<SyntheticOptions> {
   const { seed = 0, train = 200, test = 100, families: chosen = syntheticFamilies } = options
   if (!Number.isSafeInteger(seed) || seed < 0)
-    throw new TaskSetError(`The seed of the synthetic set must be a whole number from 0 on, not ${seed}.`)
+    throw new TaskSetError(`The seed of the synthetic set must be a whole number, 0 or more, not ${seed}.`)
   for (const [split, count] of Object.entries({ train, test }))
     if (!Number.isSafeInteger(count) || count < 1)
       throw new TaskSetError(
-        `The synthetic set needs at least 1 question to ${split}: give ${split} a whole number from 1 on, not ${count}.`,
+        `The synthetic set needs at least 1 question to ${split}: set ${split} to a whole number, 1 or more, not ${count}.`,
       )
   const known = `Choose from ${syntheticFamilies.join(', ')}, or leave families out for all of them.`
   if (chosen.length === 0) throw new TaskSetError(`The synthetic set needs at least one family. ${known}`)

@@ -39,7 +39,7 @@ export function checkFaultRates(rates: FaultRates): void {
   const sum = values.reduce((a, b) => a + b, 0)
   // Ten times 0.1 is not exactly one.
   if (values.some((rate) => !(rate >= 0)) || !(sum <= 1 + 1e-9))
-    throw unusable('rates are not negative, and all together they are at most 1')
+    throw unusable('rates must not be negative, and their sum must be at most 1')
 }
 
 function unusable(problem: string): Problem {

@@ -181,7 +181,7 @@ describe('invalid options are refused', () => {
     ['gsm8k', { study: 'q2' }, /The study q2 uses mmlu_pro and tatqa only; gsm8k is in q1/],
     ['tatqa', { study: 'd1', split: { test: 'test' } }, /'split' goes with q1/],
     ['tatqa', { study: 'q3' }, /lacks tatqa\/tatqa_dataset_dev\.json/],
-    ['gsm8k', { train: -1 }, /train must be a whole number from 0 on; it is -1/],
+    ['gsm8k', { train: -1 }, /train must be a whole number, 0 or more; it is -1/],
     ['gsm8k', { test: 1.5 }, /test must be a whole number/],
     ['gsm8k', { seed: Number.NaN }, /seed must be a whole number/],
   ] as const)('%s %j', async (name, options, message) => {

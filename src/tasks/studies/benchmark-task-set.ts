@@ -42,7 +42,7 @@ export async function benchmarkTaskSet(
   const { seed = studySeeds[study], train, test } = options
   for (const [name, count] of Object.entries({ seed, train: train ?? 0, test: test ?? 0 }))
     if (!Number.isSafeInteger(count) || count < 0)
-      throw new TaskSetError(`${name} must be a whole number from 0 on; it is ${count}.`)
+      throw new TaskSetError(`${name} must be a whole number, 0 or more; it is ${count}.`)
   const { draws, deviation } = drawsOf(benchmark, study, data, options)
   const taken: Taken[] = []
   for (const { pool, draw } of draws) taken.push(await take(pool, await draw(pool, seed), { train, test }))

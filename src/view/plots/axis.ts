@@ -31,7 +31,7 @@ export function padded(values: readonly number[], share = 0.06): [number, number
   return [low - room, high + room]
 }
 
-/** A formatted tick without zeros that say nothing: `2.00 k` becomes `2 k`. */
+/** A formatted tick without trailing zeros: `2.00 k` becomes `2 k`. */
 export function shortTick(label: string): string {
   return label.replace(/\.(\d*?)0+(?!\d)/, (_, digits: string) => (digits === '' ? '' : `.${digits}`))
 }

@@ -5,7 +5,7 @@ const rowHeight = 20
 
 /** Roles by updates: the stronger a cell's colour, the larger its share of the placed units. */
 export function heatMap({ rows, starts, last }: ActionHeat, width = 860): SvgElement {
-  // On a narrow page the names give way to the cells.
+  // On a narrow page, names are cut to leave room for the cells.
   const widest = Math.max(60, ...rows.map(({ role }) => textWidth(role)))
   const left = 62 + Math.min(widest + 8, Math.max(100, width * 0.25))
   const top = 8

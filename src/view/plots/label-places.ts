@@ -12,7 +12,7 @@ interface LabelledPoint {
 
 interface LabelPlace {
   readonly x: number
-  /** Of the text's baseline. */
+  /** The text's baseline. */
   readonly y: number
   readonly anchor: 'start' | 'end'
 }
@@ -26,8 +26,8 @@ interface Box {
 
 const [away, lineHeight] = [10, 14]
 /**
- * Lines to try, relative to the point: its own first, then ever further above and below. On two sides of it that makes 38
- * places, of which another label blocks four at most, so ten labels always find room.
+ * Lines to try, relative to the point: its own first, then further and further above and below. On both sides that makes 38
+ * places, of which another label blocks at most four, so ten labels always find room.
  */
 const lines = [0, -1, 1, -2, 2, -3, 3, -4, 4, -5, 5, -6, 6, -7, 7, -8, 8, -9, 9]
 

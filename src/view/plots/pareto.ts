@@ -1,11 +1,11 @@
 export interface PlotPoint {
-  /** What it takes. */
+  /** Its cost. */
   readonly x: number
-  /** What it gives. */
+  /** Its benefit. */
   readonly y: number
 }
 
-/** Positions of the points that no other one beats: none gives as much for less, or more for as much. By rising `x`. */
+/** Positions of the points that no other dominates, that is, none has as much `y` for less `x`. By ascending `x`. */
 export function frontierPositions(points: readonly PlotPoint[]): number[] {
   const order = [...points.keys()].sort((a, b) => points[a]!.x - points[b]!.x || points[b]!.y - points[a]!.y)
   let best = Number.NEGATIVE_INFINITY

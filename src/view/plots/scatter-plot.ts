@@ -18,7 +18,7 @@ interface ScatterPlot {
 
 const height = 380
 
-/** Score against tokens, with intervals. A line joins the organisations that no other beats in both. */
+/** Score over tokens, with intervals. The line is the Pareto frontier. */
 export function scatterPlot({ points, metric, formatTokens, width = 760 }: ScatterPlot): SvgElement {
   const frame = { left: 54, right: width - 16, top: 30, bottom: height - 50 }
   const most = Math.max(1, ...points.map(({ tokens }) => tokens)) * 1.06

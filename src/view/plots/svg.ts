@@ -56,12 +56,12 @@ export function rectangle(
   })
 }
 
-/** About how wide a text of a plot is at this font size; there is no browser here to measure it. */
+/** The approximate width of a text at this font size, since there is no browser here to measure it. */
 export function textWidth(content: string, fontSize = 12): number {
   return content.length * fontSize * 0.58
 }
 
-/** A text that is cut to a width. The whole of it appears when the mouse rests there. */
+/** A text cut to a width. Hovering shows all of it. */
 export function shortenedText(
   content: string,
   width: number,

@@ -99,7 +99,7 @@ function Compared({ runs }: { readonly runs: string }): ReactNode {
       </Card>
       {differences.length > 0 && (
         <Card
-          title={`Paired differences to ${data.base}`}
+          title={`Paired differences from ${data.base}`}
           note="on the same questions, with 95 % intervals by paired bootstrap; one that excludes zero is unlikely to be chance"
         >
           <FittedPlot draw={(width) => differencePlot(differences, data.base, width)} />
@@ -140,12 +140,12 @@ function Compared({ runs }: { readonly runs: string }): ReactNode {
   )
 }
 
-/** Each organisation beside what its tokens buy with plain self-consistency. */
+/** Each organisation compared with self-consistency at the same tokens. */
 function AtMatchedTokens({ rows }: { readonly rows: Comparison['matched'] }): ReactNode {
   return (
     <Card
       title="At matched tokens"
-      note="each organisation against self-consistency with as many answers as its tokens allow, and one step more"
+      note="each organisation compared with self-consistency: the most answers within its tokens, and the next step above"
     >
       <PlainTable
         rows={rows}

@@ -111,7 +111,7 @@ function Asked({ question }: { readonly question: ShownQuestion }): ReactNode {
         <dl className="facts">
           <dt>Expected</dt>
           <dd>
-            {question.expected === undefined ? 'not known' : <Text of={question.expected.text} isInline />}
+            {question.expected === undefined ? 'unknown' : <Text of={question.expected.text} isInline />}
           </dd>
         </dl>
       </div>
@@ -128,7 +128,7 @@ interface AnswersShown {
 
 function Answers({ answers, chosen, beside, metric }: AnswersShown): ReactNode {
   return (
-    <Card title="Answers" note="choose an organisation to look at, and another to put beside it">
+    <Card title="Answers" note="choose an organisation to inspect, and another to show beside it">
       <PlainTable
         rows={answers}
         idOf={({ label }) => label}
@@ -163,7 +163,7 @@ function Answers({ answers, chosen, beside, metric }: AnswersShown): ReactNode {
               label !== chosen && (
                 <input
                   type="checkbox"
-                  aria-label={`Put ${label} beside`}
+                  aria-label={`Show ${label} beside it`}
                   checked={label === beside}
                   onChange={({ target }) =>
                     setQuery({ by: chosen ?? '', beside: target.checked ? label : '' })
@@ -202,9 +202,7 @@ function Verdict({
           )}
         </dd>
         <dt>Expected</dt>
-        <dd>
-          {question.expected === undefined ? 'not known' : <Text of={question.expected.text} isInline />}
-        </dd>
+        <dd>{question.expected === undefined ? 'unknown' : <Text of={question.expected.text} isInline />}</dd>
         <dt>{question.metric}</dt>
         <dd className={goodness(answer.score)}>{percent(answer.score)}</dd>
         {Object.entries(answer.measures ?? {}).map(([name, value]) => (
@@ -237,7 +235,7 @@ function triedText({ tried }: ShownAnswer): string {
 
 function reason({ answer, score, parse, program, status }: ShownAnswer): string {
   if (answer === undefined) return `no valid answer (${status}), which scores zero`
-  if (parse === 'invalid') return 'not in the form that was asked for, which scores zero'
+  if (parse === 'invalid') return 'not in the requested form, which scores zero'
   if (program !== undefined) return `a program: ${program.replaceAll('_', ' ')}`
   return score === 1
     ? 'the expected answer'

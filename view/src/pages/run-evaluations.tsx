@@ -15,7 +15,7 @@ export function RunEvaluations({ name, run }: { readonly name: string; readonly 
   if (splits.length === 0)
     return (
       <Empty title="Not evaluated yet">
-        <p className="soft">Scores on held-out questions, for the policy and for what it should beat:</p>
+        <p className="soft">Score the policy and its baselines on held-out questions:</p>
         <pre>{`magic eval ${name} --organisation trained,untrained,direct,chain`}</pre>
       </Empty>
     )
@@ -23,7 +23,7 @@ export function RunEvaluations({ name, run }: { readonly name: string; readonly 
     <div className="stack" key={split}>
       <Card
         title={`Score against tokens, ${split} questions`}
-        note="with 95 % intervals; the line joins those that no other beats in both"
+        note="with 95 % intervals; the line is the Pareto frontier"
       >
         <FittedPlot
           draw={(width) => scatterPlot({ points: pointsOf(rows), metric, formatTokens: tokens, width })}
@@ -45,7 +45,7 @@ export function pointsOf(rows: readonly EvaluationRow[]) {
   return rows.map(({ label, tokens: used, score }) => ({ label, tokens: used.total, score }))
 }
 
-/** How closely a system of the literature was followed. */
+/** What the implementation of a system from the literature is based on. */
 const fidelityColumn: Column<EvaluationRow> = {
   id: 'fidelity',
   header: 'Fidelity',

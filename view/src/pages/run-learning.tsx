@@ -25,7 +25,7 @@ export function RunLearning({ name, run }: { readonly name: string; readonly run
     <>
       <Curves curves={curves} />
       <Card
-        title="What it builds with"
+        title="Roles it uses"
         note="share of the placed units by role, as one agent or as a group; a stronger colour means more often"
       >
         <FittedPlot draw={(width) => heatMap(run.heat, width)} />

@@ -31,9 +31,7 @@ export function RunSettings({ name, run }: { readonly name: string; readonly run
       </Card>
       <Card
         title="Settings"
-        note={
-          differing.length === 0 ? "all of them the paper's" : `${differing.length} differ from the paper's`
-        }
+        note={differing.length === 0 ? 'all as in the paper' : `${differing.length} differ from the paper`}
       >
         <p>
           <button type="button" className="button" aria-pressed={isWhole} onClick={() => setWhole(!isWhole)}>

@@ -11,7 +11,7 @@ type WorkerRow = WorkOverview['workers'][number]
 type QueuedRun = WorkOverview['queue']['runs'][number]
 type CalledModel = WorkOverview['models'][number]
 
-/** Who works on what, how fast, and what is waiting. */
+/** What each worker is doing, how fast, and what is waiting. */
 export function WorkersPage(): ReactNode {
   const { data: work, error } = useQuery(api.workers())
   if (work === undefined) return error === null ? <Loading /> : <Problem text={error.message} />
@@ -27,20 +27,20 @@ export function WorkersPage(): ReactNode {
           </p>
         </div>
       </div>
-      {error !== null && <Problem text={`${error.message} This is what was known last.`} />}
+      {error !== null && <Problem text={`${error.message} The page shows the last known state.`} />}
       <dl className="tiles">
         <Tile
           name="waiting evaluations"
           value={tokens(queue.waiting)}
-          note={queue.waiting > 0 ? `the oldest for ${duration(queue.oldestSeconds * 1000)}` : undefined}
+          note={queue.waiting > 0 ? `oldest: ${duration(queue.oldestSeconds * 1000)}` : undefined}
         />
         <Tile name="under way" value={tokens(queue.running)} />
         <Tile name="done" value={rate(queue.rate)} note="over the last minute" />
-        <Tile name="workers" value={workers.length} note={`${calls} calls in flight at most`} />
+        <Tile name="workers" value={workers.length} note={`up to ${calls} concurrent calls`} />
       </dl>
       {workers.length === 0 ? (
         <Empty title="No workers are running">
-          <p className="soft">Start one, on any machine that reaches the same PostgreSQL:</p>
+          <p className="soft">Start one on any machine that can reach the same PostgreSQL:</p>
           <pre>magic worker</pre>
         </Empty>
       ) : (
@@ -63,7 +63,7 @@ export function WorkersPage(): ReactNode {
         </Card>
       )}
       {models.length > 0 && (
-        <Card title="Models" note="calls of all workers, and the limits that they share" flush>
+        <Card title="Models" note="calls of all workers, and their shared limits" flush>
           <DataTable
             label="Models"
             rows={models}

@@ -115,7 +115,7 @@ export function DataTable<Row extends object>(shown: Shown<Row>): ReactNode {
     )
   }
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section className="table" ref={scrolled} tabIndex={0} aria-label={label}>
       <div
         role="table"
@@ -155,7 +155,7 @@ function Header<Row>({
   readonly sortField: string
 }): ReactNode {
   const order = sort === id ? 'ascending' : sort === `-${id}` ? 'descending' : 'none'
-  // Numbers start with the largest, names with the first.
+  // The first click sorts numbers descending and names ascending.
   const orders = isNumber ? [`-${id}`, id, ''] : [id, `-${id}`, '']
   const next = orders[(orders.indexOf(sort) + 1) % orders.length]!
   return (

@@ -32,7 +32,7 @@ interface ExecutionGraphShown {
 
 // The controls are on the left.
 const fit = { maxZoom: 1, padding: { left: '52px', right: '20px', y: '20px' } } as const
-/** Pixels of the frame's width that are not for nodes. */
+/** Pixels of the frame's width not available to nodes. */
 const margin = 72
 const edgeTypes = { routed: RoutedEdge }
 // Known sizes and handles let edges be drawn at once, without waiting for the browser to measure the nodes.
@@ -47,7 +47,7 @@ export default function ExecutionGraph({ nodes, chosen, onNode, onEdge }: Execut
   const shape = nodes.map(({ node, predecessors }) => `${node}<${predecessors}`).join()
   const frame = useRef<HTMLDivElement>(null)
   const [room, setRoom] = useState(0)
-  // Another organisation beside it takes half of the width.
+  // A second organisation beside it takes half of the width.
   useEffect(() => {
     const element = frame.current!
     const resized = new ResizeObserver(() => setRoom(element.clientWidth))

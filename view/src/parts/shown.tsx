@@ -15,7 +15,7 @@ export function Status({ of }: { readonly of: 'finished' | 'training' | 'stopped
 
 export function Simulated({ when }: { readonly when: boolean }): ReactNode {
   return when ? (
-    <span className="tag" title="No language model was asked: scores are simulated.">
+    <span className="tag" title="The scores are simulated: no language model was called.">
       simulated
     </span>
   ) : null

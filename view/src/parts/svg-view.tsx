@@ -9,7 +9,7 @@ export function SvgView({ of }: { readonly of: SvgElement }): ReactNode {
 /** Narrower than this a plot scrolls instead. */
 const narrowest = 300
 
-/** A plot that is drawn as wide as its place, so that its texts keep their size on any screen. */
+/** A plot drawn to the width of its container, so that its texts keep their size on any screen. */
 export function FittedPlot({ draw }: { readonly draw: (width: number) => SvgElement }): ReactNode {
   const place = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(0)
@@ -36,7 +36,7 @@ function node({ tag, attributes, children }: SvgElement): ReactNode {
   const given = Object.fromEntries(
     Object.entries(attributes).map(([name, value]) => [names[name] ?? name, value]),
   )
-  // A wide drawing shrinks a little to fit; below that its place scrolls, as its texts could not be read.
+  // A wide drawing shrinks a little to fit; below that its container scrolls, since the texts would be unreadable.
   const style = tag === 'svg' ? { minWidth: Number(attributes['width']) * 0.7 } : undefined
   return createElement(
     tag,

@@ -11,7 +11,7 @@ interface GivenText {
 export function Text({ of, isInline = false, isProse = false }: GivenText): ReactNode {
   if (isInline) return <span className="given">{visible(of)}</span>
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <pre className={isProse ? 'text-box given prose' : 'text-box given'} tabIndex={0}>
       {visible(of)}
     </pre>
