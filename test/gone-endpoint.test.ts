@@ -10,7 +10,7 @@ import { learned } from './tiny-training.ts'
 
 // An endpoint that changes its behaviour while commands run: that must never become a result. Every status
 // in every place takes minutes, so `npm test` takes one of each kind; `npm run test:faults` takes them all.
-const takesAll = process.env['MAGIC_TEST_FAULTS'] === 'all'
+const runsAllFaults = process.env['MAGIC_TEST_FAULTS'] === 'all'
 
 const folder = mkdtempSync(join(tmpdir(), 'magic-gone-'))
 const place = (name: string) => join(folder, name)
@@ -94,7 +94,7 @@ afterAll(async () => {
 
 /** The first needs a control call to classify, the second stops a run by itself, the third is retried. */
 const kinds: readonly Fault[] = ['422', '404', '408']
-const statuses: readonly Fault[] = takesAll ? ['400', '413', '418', ...kinds] : kinds
+const statuses: readonly Fault[] = runsAllFaults ? ['400', '413', '418', ...kinds] : kinds
 
 describe('training', () => {
   test.each(statuses)(
@@ -178,7 +178,7 @@ describe('training', () => {
     expect(learned(place('alternating'))).toEqual(learned(place('whole')))
   })
 
-  test.each<Fault>(takesAll ? ['413', '400'] : ['413'])(
+  test.each<Fault>(runsAllFaults ? ['413', '400'] : ['413'])(
     '%s for certain questions is a result, at any concurrency',
     async (fault) => {
       server.plan((_number, body) => (/makes [468] trips/.test(body) ? fault : 'ok'))
@@ -194,7 +194,7 @@ describe('training', () => {
     },
   )
 
-  test.each<Fault>(takesAll ? ['400', '404', '408'] : ['400'])(
+  test.each<Fault>(runsAllFaults ? ['400', '404', '408'] : ['400'])(
     '%s before it begins has the same exit code',
     async (fault) => {
       server.plan(() => fault)
@@ -226,7 +226,7 @@ describe('evaluation', () => {
     calls = server.attempts.length
   })
 
-  test.each<Fault>(takesAll ? [...statuses, 'redirect'] : ['422', 'redirect'])(
+  test.each<Fault>(runsAllFaults ? [...statuses, 'redirect'] : ['422', 'redirect'])(
     '%s from the middle on stops it, and it continues later',
     async (fault) => {
       const name = `evaluated-${fault}`
@@ -243,7 +243,7 @@ describe('evaluation', () => {
 })
 
 describe('a single question', () => {
-  test.each<Fault>(takesAll ? ['404', '408', '418'] : ['418'])(
+  test.each<Fault>(runsAllFaults ? ['404', '408', '418'] : ['418'])(
     '%s: no answer, and the same exit code',
     async (fault) => {
       server.plan(() => fault)

@@ -2,6 +2,18 @@ import type { AgentGraph } from '../src/graph/agent-graph.ts'
 import type { GraphLearner, GraphLook, LearningRound } from '../src/learning/graph-learner.ts'
 import type { Task } from '../src/library/task.ts'
 import type { Random } from '../src/numerics/random.ts'
+import { narrowEncoder } from './narrow-encoder.ts'
+import { tinyLibrary, tinyProfile } from './tiny-library.ts'
+
+/** What a learner is opened with: the tiny library, and an encoder with `dims` entries. */
+export function learnerMeans(dims: number, seed: number) {
+  return { library: tinyLibrary, profile: tinyProfile, encoder: narrowEncoder(dims), seed }
+}
+
+/** The vectors by which learners know the atomic roles. */
+export function roleVectors({ encoder }: ReturnType<typeof learnerMeans>) {
+  return encoder.encode(tinyLibrary.texts.map(({ role, atomic }) => `${role}\n${atomic}`))
+}
 
 export const worldTasks: readonly Task[] = [
   'How many apples?',

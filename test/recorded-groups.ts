@@ -1,22 +1,13 @@
 import { AgentGraph, type Unit } from '../src/graph/agent-graph.ts'
 import type { Action, ConstructionSpace } from '../src/graph/legality.ts'
 import type { RecordedGroup } from '../src/learning/loss.ts'
-import { defineRoleSpace } from '../src/library/role-space.ts'
 import { deriveRandom } from '../src/numerics/random.ts'
 import { constructGraphs } from '../src/policy/construction.ts'
 import type { ConstructionPolicy } from '../src/policy/policy.ts'
-import { numbersLike, tinyOptions } from './tiny-policy.ts'
+import { numbersLike, threeRoles, tinyOptions } from './tiny-policy.ts'
 
-/** Roles of every kind, not all of which may listen to each other. */
 const learningSpace: ConstructionSpace = {
-  roles: defineRoleSpace(
-    [
-      { id: 'both', atomic: true, group: true },
-      { id: 'alone', atomic: true, group: false },
-      { id: 'grouped', atomic: false, group: true },
-    ],
-    (from, to) => from >= to,
-  ),
+  roles: threeRoles,
   maxUnits: 3,
   maxDepth: 4,
   restriction: 'mixed',

@@ -1,5 +1,9 @@
+import type { ExecutionOptions } from '../src/execution/execution.ts'
+import type { AgentGraph } from '../src/graph/agent-graph.ts'
+import { freeText } from '../src/library/answer-contract.ts'
 import { defineLibrary } from '../src/library/define-library.ts'
 import type { ExecutorDefinition, Library, RoleDefinition } from '../src/library/library.ts'
+import type { ChatModel } from '../src/models/chat-model.ts'
 
 function executor(id: string, tools: readonly string[] = []): ExecutorDefinition {
   return { id, responsibility: `Be ${id}.`, prompt: `You are ${id}.`, tools }
@@ -27,3 +31,21 @@ export const tinyLibrary: Library = defineLibrary({
 })
 
 export const tinyProfile = { id: 'tiny', roles: ['a', 'b', 'c'], tools: ['calculator'] } as const
+
+/** Options to execute a graph of the tiny library on a short question, without waiting between attempts. */
+export function tinyExecution(
+  graph: AgentGraph,
+  model: ChatModel,
+  more: Partial<ExecutionOptions> = {},
+): ExecutionOptions {
+  return {
+    graph,
+    task: { id: 't', question: 'What?', metadata: {} },
+    library: tinyLibrary,
+    profile: tinyProfile,
+    contract: freeText,
+    model,
+    clock: { now: () => 0, sleep: async () => {} },
+    ...more,
+  }
+}

@@ -1,11 +1,21 @@
 import fc from 'fast-check'
 import type { AgentGraph } from '../src/graph/agent-graph.ts'
 import { type Action, type ConstructionSpace, legalityMasks } from '../src/graph/legality.ts'
-import { realizations } from '../src/library/role-space.ts'
+import { defineRoleSpace, realizations } from '../src/library/role-space.ts'
 import { type PlainParameters, parameterShapes } from '../src/policy/parameter-shapes.ts'
 import { ConstructionPolicy } from '../src/policy/policy.ts'
 import type { PlainNetworkOptions } from '../src/policy/reference/network.ts'
 import { arbitraryConstruction } from './arbitrary-graph.ts'
+
+/** Roles of every kind, not all of which may listen to each other. */
+export const threeRoles = defineRoleSpace(
+  [
+    { id: 'both', atomic: true, group: true },
+    { id: 'alone', atomic: true, group: false },
+    { id: 'grouped', atomic: false, group: true },
+  ],
+  (from, to) => from >= to,
+)
 
 /** Small dimensions and embeddings for any role space. */
 export function tinyOptions({ roles, maxUnits, maxDepth }: ConstructionSpace, seed = 1): PlainNetworkOptions {

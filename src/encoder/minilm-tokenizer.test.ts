@@ -27,9 +27,9 @@ describeShared('MiniLM tokenizer', () => {
   test.each([
     ['a capital sigma at the end of a word', 'ΟΔΟΣ', [101, 1169, 29722, 29730, 29733, 102]],
     ['a small final sigma', 'οδος', [101, 1169, 29722, 15297, 102]],
-    ['a far ideograph is a word', 'of\u{20000}the', [101, 1997, 100, 1996, 102]],
-    ['so is one for compatibility', 'of\u{2f800}the', [101, 1997, 100, 1996, 102]],
-    ['one that the reference forgot', 'of\u{2b820}the', [101, 100, 102]],
+    ['an ideograph beyond the BMP is a word', 'of\u{20000}the', [101, 1997, 100, 1996, 102]],
+    ['a compatibility ideograph is a word', 'of\u{2f800}the', [101, 1997, 100, 1996, 102]],
+    ['an ideograph the reference misses', 'of\u{2b820}the', [101, 100, 102]],
   ])('%s', (_, text, ids) => {
     expect(tokenizer.ids(text)).toEqual(ids)
   })

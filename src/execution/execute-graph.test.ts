@@ -10,7 +10,7 @@ import {
   type Scripted,
   ScriptedModel,
 } from '../../test/scripted-model.ts'
-import { tinyLibrary, tinyProfile } from '../../test/tiny-library.ts'
+import { tinyExecution, tinyLibrary } from '../../test/tiny-library.ts'
 import { AgentGraph, type Unit } from '../graph/agent-graph.ts'
 import { expandedCounts } from '../graph/expansion.ts'
 import { freeText } from '../library/answer-contract.ts'
@@ -23,20 +23,9 @@ import type { Execution, ExecutionOptions } from './execution.ts'
 import type { ExecutionEvent } from './trace/events.ts'
 
 const task = { id: 't', question: 'What is it?', metadata: {} }
-const noWaiting = { now: () => 0, sleep: async () => {} }
 
 function options(graph: AgentGraph, model: ScriptedModel, more: Partial<ExecutionOptions> = {}) {
-  return {
-    graph,
-    task,
-    library: tinyLibrary,
-    profile: tinyProfile,
-    contract: freeText,
-    model,
-    limit: new CallLimit(1000),
-    clock: noWaiting,
-    ...more,
-  }
+  return tinyExecution(graph, model, { task, limit: new CallLimit(1000), ...more })
 }
 
 function unit(role: string, predecessors: number[] = [], realization: Unit['realization'] = 'atomic'): Unit {

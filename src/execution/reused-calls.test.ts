@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { settled } from '../../test/manual-clock.ts'
 import { failed, fitting, type Scripted, ScriptedModel } from '../../test/scripted-model.ts'
-import { tinyLibrary, tinyProfile } from '../../test/tiny-library.ts'
+import { tinyExecution } from '../../test/tiny-library.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
-import { freeText } from '../library/answer-contract.ts'
 import type { Call } from '../models/retry.ts'
 import { noUsage } from '../models/usage.ts'
 import { executionSettings } from '../settings/execution.ts'
@@ -27,17 +26,7 @@ function run(
   replies: Memory<Call>,
   more: Partial<ExecutionOptions> = {},
 ) {
-  return executeGraph({
-    graph,
-    task: { id: 't', question: 'What?', metadata: {} },
-    library: tinyLibrary,
-    profile: tinyProfile,
-    contract: freeText,
-    model,
-    replies,
-    clock: { now: () => 0, sleep: async () => {} },
-    ...more,
-  })
+  return executeGraph(tinyExecution(graph, model, { replies, ...more }))
 }
 
 const answering = () => new ScriptedModel((heard) => fitting(heard, 'x', heard.executor.id))

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { numbersLike, tinyOptions, tinyParameters, tinyPolicy } from '../../test/tiny-policy.ts'
+import { numbersLike, threeRoles, tinyOptions, tinyParameters, tinyPolicy } from '../../test/tiny-policy.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { assertLegalGraph, type ConstructionSpace, type Restriction } from '../graph/legality.ts'
-import { defineRoleSpace } from '../library/role-space.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { type Construction, type ConstructionJob, constructGraphs } from './construction.ts'
 import { constructionBatch, type GraphOrder } from './construction-batch.ts'
@@ -10,14 +9,7 @@ import { constructionThread } from './construction-thread.ts'
 import type { ConstructionPolicy } from './policy.ts'
 
 const space: ConstructionSpace = {
-  roles: defineRoleSpace(
-    [
-      { id: 'both', atomic: true, group: true },
-      { id: 'alone', atomic: true, group: false },
-      { id: 'grouped', atomic: false, group: true },
-    ],
-    (from, to) => from >= to,
-  ),
+  roles: threeRoles,
   maxUnits: 3,
   maxDepth: 4,
   restriction: 'mixed',

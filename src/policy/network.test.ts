@@ -6,6 +6,7 @@ import {
   legalActions,
   multiplied,
   numbersLike,
+  threeRoles,
   tinyOptions,
   tinyParameters,
   tinyPolicy,
@@ -13,7 +14,6 @@ import {
 import { AgentGraph } from '../graph/agent-graph.ts'
 import { type ConstructionSpace, legalityMasks, type Restriction } from '../graph/legality.ts'
 import { paperLibrary } from '../library/paper-library/paper-library.ts'
-import { defineRoleSpace } from '../library/role-space.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { constructGraphs } from './construction.ts'
 import { initializeParameters } from './initialization.ts'
@@ -160,14 +160,7 @@ describe('agrees with its plain twin', () => {
 })
 
 const space: ConstructionSpace = {
-  roles: defineRoleSpace(
-    [
-      { id: 'both', atomic: true, group: true },
-      { id: 'alone', atomic: true, group: false },
-      { id: 'grouped', atomic: false, group: true },
-    ],
-    (from, to) => from >= to,
-  ),
+  roles: threeRoles,
   maxUnits: 4,
   maxDepth: 6,
   restriction: 'mixed',

@@ -3,14 +3,14 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { patientLimits } from '../../test/attacks/attacks.ts'
-import { descendants, gone, saysItRuns } from '../../test/attacks/processes.ts'
+import { announcesStart, descendants, gone } from '../../test/attacks/processes.ts'
 import { findSandboxHost } from './host.ts'
 import { paperLimits } from './limits.ts'
 import { SandboxPool } from './pool.ts'
 import { Sandbox } from './sandbox.ts'
 import { SandboxUnavailable } from './unavailable.ts'
 
-const source = `${saysItRuns}\nimport time\ntime.sleep(60)`
+const source = `${announcesStart}\nimport time\ntime.sleep(60)`
 const sleep = { mode: 'script', source, stdin: '' } as const
 
 describe('a sandbox', () => {
@@ -214,7 +214,7 @@ describe('a job whose sandbox fails', () => {
     })
     return { attempts, report }
   }
-  const slow = `${saysItRuns}\nimport time\ntime.sleep(2)\nprint(6 * 7)`
+  const slow = `${announcesStart}\nimport time\ntime.sleep(2)\nprint(6 * 7)`
 
   test.each([
     ['first process', -4],

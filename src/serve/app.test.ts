@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { sendRaw } from '../../test/faults/raw-request.ts'
 import { asking, offered, post, serveTiny, type TinyPolicy, tinyPolicy } from '../../test/served.ts'
 import { modelAround, tinyModel } from '../../test/tiny-training.ts'
 import { cancelled } from '../models/chat-model.ts'
@@ -194,7 +195,7 @@ describe('bad input is refused and the server keeps running', () => {
     expect(paths.length).toBe(40)
     for (const path of paths) {
       // Sent verbatim: `fetch` would normalise it first.
-      const said = await raw(port, `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`)
+      const said = await sendRaw(port, `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n`)
       expect(said, path).toMatch(/^HTTP\/1.1 (400|404) /)
       expect(said).not.toMatch(/root:|magic-agents|magic-run/)
     }
@@ -203,7 +204,10 @@ describe('bad input is refused and the server keeps running', () => {
 
   test('foreign hosts and origins', async () => {
     const { url, port } = await start()
-    const said = await raw(port, 'GET /v1/models HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n')
+    const said = await sendRaw(
+      port,
+      'GET /v1/models HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n',
+    )
     expect(said).toMatch(/^HTTP\/1.1 403 /)
     expect(await outcome(url, usual, { origin: 'http://evil.example' })).toEqual([403, 'foreign_origin'])
     const response = await fetch(`${url}/v1/chat/completions`, {
@@ -481,15 +485,4 @@ async function waiting(url: string, count: number): Promise<void> {
     const text = await (await fetch(`${url}/metrics`)).text()
     if (text.includes(`\nmagic_requests_waiting ${count}\n`)) return
   }
-}
-
-async function raw(port: number, text: string): Promise<string> {
-  const socket = connect(port, '127.0.0.1').on('error', () => {})
-  let said = ''
-  socket.on('data', (data) => {
-    said += data
-  })
-  socket.write(text)
-  await once(socket, 'close')
-  return said
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { Hono } from 'hono'
 import { afterEach, expect, test } from 'vitest'
+import { sendRaw } from '../../test/faults/raw-request.ts'
 import { type Listening, type ListenOptions, listen } from './listen.ts'
 
 const open: Listening[] = []
@@ -26,18 +25,6 @@ async function start(options: Partial<ListenOptions> = {}) {
   const server = await listen(app.fetch, { host: '127.0.0.1', port: 0, ...options })
   open.push(server)
   return { server, tell, asked: asked.promise, left: left.promise }
-}
-
-/** Everything the server sends on a raw connection until it closes. */
-async function raw(port: number, text: string): Promise<string> {
-  const socket = connect(port, '127.0.0.1').on('error', () => {})
-  let said = ''
-  socket.on('data', (data) => {
-    said += data
-  })
-  socket.write(text)
-  await once(socket, 'close')
-  return said
 }
 
 test('closing finishes running requests and accepts no new ones', async () => {
@@ -73,9 +60,9 @@ test('the handler is notified when a client disconnects', async () => {
 test('connections that send nothing or too little are closed', async () => {
   const { server } = await start({ headerSeconds: 0.3, bodySeconds: 0.6 })
   const [, header, body] = await Promise.all([
-    raw(server.port, ''),
-    raw(server.port, 'GET / HTTP/1.1\r\nhost: x\r\nx-more: '),
-    raw(server.port, 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nnot all of it'),
+    sendRaw(server.port, ''),
+    sendRaw(server.port, 'GET / HTTP/1.1\r\nhost: x\r\nx-more: '),
+    sendRaw(server.port, 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nnot all of it'),
   ])
   expect(header).toMatch(/^HTTP\/1.1 408 /)
   expect(body).toMatch(/^HTTP\/1.1 408 /)
@@ -85,13 +72,16 @@ test('connections that send nothing or too little are closed', async () => {
 test('while silent connections wait, honest ones are answered, and malformed or oversized ones refused', async () => {
   const { server } = await start()
   const silent = [
-    raw(server.port, ''),
-    raw(server.port, 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n'),
+    sendRaw(server.port, ''),
+    sendRaw(server.port, 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n'),
   ]
   expect(await (await fetch(server.url)).text()).toBe('here')
-  const long = await raw(server.port, `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'y'.repeat(40_000)}\r\n\r\n`)
+  const long = await sendRaw(
+    server.port,
+    `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'y'.repeat(40_000)}\r\n\r\n`,
+  )
   expect(long).toMatch(/^HTTP\/1.1 431 /)
-  expect(await raw(server.port, 'nonsense\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /)
+  expect(await sendRaw(server.port, 'nonsense\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /)
   expect(await (await fetch(server.url)).text()).toBe('here')
   await server.close(0)
   await Promise.all(silent)

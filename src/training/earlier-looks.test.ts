@@ -2,8 +2,9 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectSameLearning, expectSameSpending } from '../../test/runs/same-training.ts'
 import { tinyTaskSet } from '../../test/tiny-task-set.ts'
-import { learned, modelAround, tinyModel, tinySettings, trainTiny } from '../../test/tiny-training.ts'
+import { modelAround, tinyModel, tinySettings, trainTiny } from '../../test/tiny-training.ts'
 import { graphKey } from '../graph/graph-key.ts'
 import { finalGraph } from '../learning/values/value-questions.ts'
 import { trainingPresets } from '../settings/training.ts'
@@ -11,7 +12,7 @@ import { readLines } from '../store/durable-file.ts'
 import { RunFolder } from '../store/run-folder.ts'
 import type { EarlierLook } from './earlier-looks.ts'
 import type { TrainingEvent, TrainOptions } from './train-options.ts'
-import type { TrajectoryRecord, UpdateRecord } from './update-record.ts'
+import type { TrajectoryRecord } from './update-record.ts'
 
 const work = mkdtempSync(join(tmpdir(), 'magic-earlier-'))
 afterAll(() => rmSync(work, { recursive: true, force: true }))
@@ -79,13 +80,8 @@ test('a resume no longer needs the earlier runs and ends bit-identical', async (
   expect((await trainTiny(folder, { ...options, model, signal: stop.signal })).status).toBe('interrupted')
   rmSync(join(work, 'gone'), { recursive: true })
   expect((await trainTiny(folder, options)).status).toBe('finished')
-  const [one, other] = [learned(folder), learned(second)]
-  expect(one.weights.equals(other.weights)).toBe(true)
-  expect(one.moments.equals(other.moments)).toBe(true)
-  expect(one.trajectories).toBe(other.trajectories)
-  const spent = (of: string) =>
-    (readLines(new RunFolder(of).eventsFile) as UpdateRecord[]).at(-1)!.spent.calls
-  expect(spent(folder)).toBe(spent(second))
+  expectSameLearning(folder, second)
+  expectSameSpending(folder, second)
 })
 
 test('known looks are passed on to a run that learns from this one', async () => {

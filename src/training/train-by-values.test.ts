@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectSameLearning, expectSameSpending, trainWithStops } from '../../test/runs/same-training.ts'
 import { tinyTaskSet } from '../../test/tiny-task-set.ts'
-import { learned, modelAround, tinyModel, trainTiny } from '../../test/tiny-training.ts'
+import { learned, trainTiny } from '../../test/tiny-training.ts'
 import { lexicalEncoder } from '../encoder/lexical-encoder.ts'
 import { finalGraphs } from '../evaluation/run-overview.ts'
 import { loadPolicy } from '../evaluation/trained-policy.ts'
@@ -14,7 +15,7 @@ import { trainingPresets } from '../settings/training.ts'
 import { readLines } from '../store/durable-file.ts'
 import { RunFolder } from '../store/run-folder.ts'
 import { splitOf } from '../tasks/task-set.ts'
-import type { TrajectoryRecord, UpdateRecord } from './update-record.ts'
+import type { TrajectoryRecord } from './update-record.ts'
 
 const work = mkdtempSync(join(tmpdir(), 'magic-values-'))
 afterAll(() => rmSync(work, { recursive: true, force: true }))
@@ -53,26 +54,9 @@ test('verify finds every look in the ledger', async () => {
 
 test('training that is stopped repeatedly ends bit-identical and pays for nothing twice', async () => {
   const folder = join(work, 'stopped')
-  let calls = 0
-  let status = ''
-  for (let attempt = 0; attempt < 100 && status !== 'finished'; attempt += 1) {
-    const stop = new AbortController()
-    const limit = calls + 37
-    const model = modelAround(async (request, signal) => {
-      calls += 1
-      if (calls === limit) stop.abort(new Error('enough'))
-      return tinyModel.ask(request, signal)
-    })
-    ;({ status } = await trainTiny(folder, { settings, model, signal: stop.signal }))
-  }
-  expect(status).toBe('finished')
-  const [one, other] = [learned(folder), learned(reference)]
-  expect(one.weights.equals(other.weights)).toBe(true)
-  expect(one.moments.equals(other.moments)).toBe(true)
-  expect(one.trajectories).toBe(other.trajectories)
-  const spent = (of: string) =>
-    (readLines(new RunFolder(of).eventsFile) as UpdateRecord[]).at(-1)!.spent.calls
-  expect(spent(folder)).toBe(spent(reference))
+  await trainWithStops(folder, () => 37, { settings })
+  expectSameLearning(folder, reference)
+  expectSameSpending(folder, reference)
 })
 
 test('a cap ends it between evaluations, not only between rounds', async () => {

@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { InstantClock } from '../../test/faults/instant-clock.ts'
+import { expectSameLearning } from '../../test/runs/same-training.ts'
 import { tinyTaskSet } from '../../test/tiny-task-set.ts'
 import { learned, modelAround, tinyModel, tinySettings, trainTiny } from '../../test/tiny-training.ts'
 import type { ChatFailure } from '../models/chat-model.ts'
@@ -37,12 +38,7 @@ const slowModel = (ms: number) =>
     return tinyModel.ask(request, signal)
   })
 
-function expectSameAsReference(folder: string): void {
-  const [one, other] = [learned(folder), learned(reference)]
-  expect(one.weights.equals(other.weights)).toBe(true)
-  expect(one.moments.equals(other.moments)).toBe(true)
-  expect(one.trajectories).toBe(other.trajectories)
-}
+const expectSameAsReference = (folder: string) => expectSameLearning(folder, reference)
 
 describe('a normal run', () => {
   test('has its record, a line per update, and its last checkpoints', () => {

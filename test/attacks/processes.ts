@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 
 /** Python: a first line for programs that are examined while they run. It sends their case a message. */
-export const saysItRuns = 'import os\nos.write(3, b"\\0\\0\\0\\2{}")'
+export const announcesStart = 'import os\nos.write(3, b"\\0\\0\\0\\2{}")'
 
 interface ProcessFacts {
   readonly parent: number

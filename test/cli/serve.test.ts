@@ -80,7 +80,7 @@ async function said(log: () => string, text: string): Promise<void> {
 }
 
 /** A streamed answer whose first progress has arrived, so its calls are in flight. */
-async function underWay(url: string) {
+async function startStreaming(url: string) {
   const response = await ask(url, { stream: true })
   const chunks = response.body!.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]()
   let text = ''
@@ -99,7 +99,7 @@ async function underWay(url: string) {
 
 test('the first SIGTERM finishes running requests and accepts no new ones', async () => {
   const { child, url, log } = await start(['--simulated-latency', '500', '--grace', '600'])
-  const { rest } = await underWay(url)
+  const { rest } = await startStreaming(url)
   const exited = once(child, 'exit')
   child.kill('SIGTERM')
   await said(log, 'Stopping')
@@ -117,7 +117,7 @@ test('the first SIGTERM finishes running requests and accepts no new ones', asyn
 
 test('the second SIGTERM ends it at once', async () => {
   const { child, url, log } = await start(['--simulated-latency', '3600000', '--grace', '3600'])
-  const { rest } = await underWay(url)
+  const { rest } = await startStreaming(url)
   const cut = rest().then(
     (text) => text.includes('[DONE]'),
     () => false,

@@ -73,7 +73,7 @@ interface Halted {
 async function haltedTraining(prefix: string): Promise<Halted> {
   for (let attempt = 1; ; attempt += 1) {
     const name = `${prefix}-${attempt}`
-    const { child, outcome } = await underWay(name)
+    const { child, outcome } = await startTraining(name)
     child.kill('SIGSTOP')
     const isDone = child.exitCode !== null || existsSync(join(run(name), 'checkpoints', 'update-000004'))
     if (!isDone) return { name, child, outcome }
@@ -82,7 +82,7 @@ async function haltedTraining(prefix: string): Promise<Halted> {
   }
 }
 
-async function underWay(name: string): Promise<Omit<Halted, 'name'>> {
+async function startTraining(name: string): Promise<Omit<Halted, 'name'>> {
   const script = fileURLToPath(new URL('../../bin/magic.js', import.meta.url))
   const words = training(name, '--simulated-latency', '150', '--concurrency', '4')
   const child = spawn(process.execPath, [script, ...words], { env: { ...process.env, NO_COLOR: '1' } })

@@ -28,7 +28,7 @@ export interface Facts {
 export type Tell = (line: string) => void
 
 /** Writes a fact directly to the descriptor, so it arrives even if the process dies right after. */
-export const sayAloud: Tell = (line) => void writeSync(1, `${line}\n`)
+export const printFact: Tell = (line) => void writeSync(1, `${line}\n`)
 
 export function parseFacts(text: string): Facts {
   // A last line torn by a kill is not a fact.

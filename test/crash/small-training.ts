@@ -8,7 +8,7 @@ import { RunFolder } from '../../src/store/run-folder.ts'
 import { train } from '../../src/training/train.ts'
 import type { TrainingResult } from '../../src/training/train-options.ts'
 import { tinyTaskSet } from '../tiny-task-set.ts'
-import { sayAloud, type Tell, tellingModel, watchLedgers } from './facts.ts'
+import { printFact, type Tell, tellingModel, watchLedgers } from './facts.ts'
 
 export interface TrainRunSettings {
   readonly updates?: number
@@ -26,7 +26,7 @@ export async function trainSmall(
   url: string,
   settings: TrainRunSettings & { readonly signal?: AbortSignal; readonly tell?: Tell } = {},
 ): Promise<TrainingResult> {
-  const { updates = 3, concurrency = 4, requestReuse = true, budget, signal, tell = sayAloud } = settings
+  const { updates = 3, concurrency = 4, requestReuse = true, budget, signal, tell = printFact } = settings
   using _ = watchLedgers(tell, settings.ledger ?? {})
   const apiKeyEnv = process.env['CRASH_KEY'] === undefined ? {} : { apiKeyEnv: 'CRASH_KEY' }
   const model = openModel({ preset: 'vllm', model: 'simulated', baseURL: url, ...apiKeyEnv })

@@ -81,7 +81,7 @@ function log() {
 }
 
 /** The end of a command that printed JSON, compared with the server's log. */
-function heldToLog({ stdout }: Outcome) {
+function expectLogMatches({ stdout }: Outcome) {
   const result = JSON.parse(stdout)
   const { answered, input, output, unknown } = log()
   expect(result.spent).toMatchObject({ calls: answered, input, output, unknown })
@@ -105,12 +105,12 @@ test("across failures, kills, a stop, a cap and resumes, the sums match the serv
   await endWhenSilent('SIGKILL', 9, ['resume', 'run', '--json'])
   const stopped = await endWhenSilent('SIGINT', 9, ['resume', 'run', '--json'])
   expect(stopped.code).toBe(130)
-  heldToLog(stopped)
+  expectLogMatches(stopped)
   expect(stopped.stderr).toMatch(/4 calls were in flight when the run last stopped/)
 
   const capped = await start('resume', 'run', '--json').outcome
   expect(capped.code).toBe(3)
-  const { spent, cap: reached } = heldToLog(capped)
+  const { spent, cap: reached } = expectLogMatches(capped)
   expect(reached).toEqual({
     name: 'tokens',
     overshoot: spent.input + spent.output + spent.unknownAtMost.tokens - cap,
@@ -123,10 +123,10 @@ test("across failures, kills, a stop, a cap and resumes, the sums match the serv
   const again = await start('resume', 'run', '--json').outcome
   expect(again.code).toBe(3)
   expect(server.attempts.length).toBe(asked)
-  heldToLog(again)
+  expectLogMatches(again)
 
   const finished = await start('resume', 'run', '--json', '--max-tokens', '100000000').outcome
   expect(finished.code).toBe(0)
-  expect(heldToLog(finished)).toMatchObject({ status: 'finished', done: 4 })
+  expect(expectLogMatches(finished)).toMatchObject({ status: 'finished', done: 4 })
   expect((await start('verify', 'run').outcome).code).toBe(0)
 })

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import AxeBuilder from '@axe-core/playwright'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { expect } from 'vitest'
+import { afterEach, beforeEach, expect } from 'vitest'
 
 const executables = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/usr/bin/chromium-browser']
 
@@ -77,6 +77,19 @@ export async function openPage(
     if (new URL(request.url()).origin !== new URL(url).origin) mishaps.push(`request: ${request.url()}`)
   })
   return { page, mishaps }
+}
+
+/** Opens a new page for every test and hands it to `use`; the test fails if anything went wrong on it. */
+export function newPagePerTest(open: () => ReturnType<typeof openPage>, use: (page: Page) => void): void {
+  let opened: Awaited<ReturnType<typeof open>>
+  beforeEach(async () => {
+    opened = await open()
+    use(opened.page)
+  })
+  afterEach(async () => {
+    await opened.page.context().close()
+    expect(opened.mishaps).toEqual([])
+  })
 }
 
 /** Checks that axe finds nothing serious, in light and dark; only colours can differ between the two. */

@@ -2,20 +2,26 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { directOrganisation } from '../../src/evaluation/baseline-organisations.ts'
 import { evaluate } from '../../src/evaluation/evaluate.ts'
 import { magic } from '../magic.ts'
 import { tinyTaskSet } from '../tiny-task-set.ts'
 import { modelAround, tinyModel, tinySettings, trainTiny } from '../tiny-training.ts'
-import { expectAccessible, openBrowser, openPage, type RunningView, startMagicView } from './browser.ts'
+import {
+  expectAccessible,
+  newPagePerTest,
+  openBrowser,
+  openPage,
+  type RunningView,
+  startMagicView,
+} from './browser.ts'
 
 const runs = mkdtempSync(join(tmpdir(), 'magic-view-'))
 const run = 'quick-demo-0'
 let browser: Browser
 let view: RunningView
 let page: Page
-let mishaps: string[]
 
 beforeAll(async () => {
   const { code, stderr } = await magic('demo', '--quick', '--runs-dir', runs)
@@ -28,13 +34,12 @@ afterAll(async () => {
   await view?.close()
   rmSync(runs, { recursive: true, force: true })
 })
-beforeEach(async () => {
-  ;({ page, mishaps } = await openPage(browser, view))
-})
-afterEach(async () => {
-  await page.context().close()
-  expect(mishaps).toEqual([])
-})
+newPagePerTest(
+  () => openPage(browser, view),
+  (opened) => {
+    page = opened
+  },
+)
 
 const open = (path: string) => page.goto(`${view.url}${path}`)
 const main = () => page.locator('main')

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { AgentGraph } from '../../src/graph/agent-graph.ts'
 import { PostgresLedger } from '../../src/store/ledger/postgres.ts'
 import { PostgresAddress } from '../../src/store/postgres/address.ts'
@@ -15,7 +15,14 @@ import { runWorker } from '../../src/workers/worker.ts'
 import { canaryPassword, Postgres } from '../postgres/server.ts'
 import { tinyExecutor } from '../tiny-task-set.ts'
 import { modelAround, tinyModel } from '../tiny-training.ts'
-import { expectAccessible, openBrowser, openPage, type RunningView, startMagicViewIn } from './browser.ts'
+import {
+  expectAccessible,
+  newPagePerTest,
+  openBrowser,
+  openPage,
+  type RunningView,
+  startMagicViewIn,
+} from './browser.ts'
 
 const runs = mkdtempSync(join(tmpdir(), 'magic-view-workers-'))
 let postgres: Postgres
@@ -23,7 +30,6 @@ let address: string
 let browser: Browser
 let view: RunningView
 let page: Page
-let mishaps: string[]
 
 beforeAll(async () => {
   postgres = await Postgres.start()
@@ -37,13 +43,12 @@ afterAll(async () => {
   await postgres.stop()
   rmSync(runs, { recursive: true, force: true })
 })
-beforeEach(async () => {
-  ;({ page, mishaps } = await openPage(browser, view))
-})
-afterEach(async () => {
-  await page.context().close()
-  expect(mishaps).toEqual([])
-})
+newPagePerTest(
+  () => openPage(browser, view),
+  (opened) => {
+    page = opened
+  },
+)
 
 /** Checks that neither the database's address nor its password is shown. */
 async function expectNoAddress(): Promise<void> {

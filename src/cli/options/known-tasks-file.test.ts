@@ -73,7 +73,7 @@ test.each<[string, object | string, RegExp]>([
     /row 2, field task\.options\[0\]\.text/,
   ],
   ['an unknown kind', { task: { ...task, id: 'x' }, answer: '1', kind: 'riddle' }, /row 2, field kind/],
-  ['an id twice', { task, answer: '42' }, /row 2, field task\.id: Row 1 already has the id 'q1'/],
+  ['a duplicate id', { task, answer: '42' }, /row 2, field task\.id: Row 1 already has the id 'q1'/],
 ])('%s is refused with file, row and field', async (_name, line, message) => {
   await expect(readKnownTasks(file({ task, answer: '42' }, line))).rejects.toThrow(message)
 })

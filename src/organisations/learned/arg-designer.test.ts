@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
-import { improvement, manyTasks, scriptedRandom, worldTasks } from '../../../test/learning-world.ts'
-import { narrowEncoder } from '../../../test/narrow-encoder.ts'
+import {
+  improvement,
+  learnerMeans,
+  manyTasks,
+  roleVectors,
+  scriptedRandom,
+  worldTasks,
+} from '../../../test/learning-world.ts'
 import { runGraph } from '../../../test/organisation-run.ts'
 import {
   expectTwinSteps,
@@ -12,20 +18,17 @@ import {
   total,
   withoutWeights,
 } from '../../../test/plain-network.ts'
-import { tinyLibrary, tinyProfile } from '../../../test/tiny-library.ts'
+import { tinyLibrary } from '../../../test/tiny-library.ts'
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import { add, concat, dotProduct, scale, sigmoid, slice, softmax } from '../../numerics/plain/operations.ts'
 import { constant, type Value } from '../../numerics/plain/value.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { argDesigner, argImitator } from './arg-designer.ts'
 
-const encoder = narrowEncoder(5)
-const means = { library: tinyLibrary, profile: tinyProfile, encoder, seed: 6 }
+const means = learnerMeans(5, 6)
 const open = (options: object) =>
   argImitator(means, argDesigner.options.parse(options) as Parameters<typeof argImitator>[1])
-const roles = (await encoder.encode(tinyLibrary.texts.map(({ role, atomic }) => `${role}\n${atomic}`))).map(
-  (row) => constant(row),
-)
+const roles = (await roleVectors(means)).map((row) => constant(row))
 const unit = (role: string, predecessors: number[]) =>
   ({ role, realization: 'atomic', predecessors }) as const
 
@@ -39,7 +42,7 @@ test('steps match the recipe', async () => {
   const bits = [[], [1], [0, 1]]
   const lossOf = (plain: PlainNetwork) => {
     const task = plain.linear('task.1', relu(plain.linear('task.0', constant(question))))
-    let history: Value = constant(new Float64Array(encoder.dims))
+    let history: Value = constant(new Float64Array(means.encoder.dims))
     let node: Value | undefined
     const nodeTerms: Value[] = []
     const edgeTerms: Value[] = []

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { improvement, scriptedRandom, worldTasks } from '../../../test/learning-world.ts'
-import { narrowEncoder } from '../../../test/narrow-encoder.ts'
+import { improvement, learnerMeans, scriptedRandom, worldTasks } from '../../../test/learning-world.ts'
 import { runGraph } from '../../../test/organisation-run.ts'
 import {
   expectTwinSteps,
@@ -11,13 +10,13 @@ import {
   relu,
   withoutWeights,
 } from '../../../test/plain-network.ts'
-import { tinyLibrary, tinyProfile } from '../../../test/tiny-library.ts'
+import { tinyLibrary } from '../../../test/tiny-library.ts'
 import { add, dotProduct, multiply, scale, sigmoid, slice, softmax } from '../../numerics/plain/operations.ts'
 import { constant, type Value } from '../../numerics/plain/value.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { eibLearner, eibSampler } from './eib-learner.ts'
 
-const means = { library: tinyLibrary, profile: tinyProfile, encoder: narrowEncoder(6), seed: 3 }
+const means = learnerMeans(6, 3)
 const open = (options: object) =>
   eibSampler(means, eibLearner.options.parse(options) as Parameters<typeof eibSampler>[1])
 

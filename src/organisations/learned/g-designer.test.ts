@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { improvement, scriptedRandom, worldTasks } from '../../../test/learning-world.ts'
-import { narrowEncoder } from '../../../test/narrow-encoder.ts'
+import {
+  improvement,
+  learnerMeans,
+  roleVectors,
+  scriptedRandom,
+  worldTasks,
+} from '../../../test/learning-world.ts'
 import { runGraph } from '../../../test/organisation-run.ts'
 import {
   entrywise,
@@ -11,7 +16,7 @@ import {
   relu,
   total,
 } from '../../../test/plain-network.ts'
-import { tinyLibrary, tinyProfile } from '../../../test/tiny-library.ts'
+import { tinyLibrary } from '../../../test/tiny-library.ts'
 import type { AgentGraph } from '../../graph/agent-graph.ts'
 import {
   add,
@@ -30,9 +35,8 @@ import { deriveRandom } from '../../numerics/random.ts'
 import { gDesigner, releasedDesigner } from './g-designer.ts'
 import { variationalDesigner } from './g-designer-paper.ts'
 
-const encoder = narrowEncoder(6)
-const means = { library: tinyLibrary, profile: tinyProfile, encoder, seed: 3 }
-const roleRows = await encoder.encode(tinyLibrary.texts.map(({ role, atomic }) => `${role}\n${atomic}`))
+const means = learnerMeans(6, 3)
+const roleRows = await roleVectors(means)
 const pairs = [
   [0, 1],
   [0, 2],

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { improvement, manyTasks, scriptedRandom, worldTasks } from '../../../test/learning-world.ts'
-import { narrowEncoder } from '../../../test/narrow-encoder.ts'
+import {
+  improvement,
+  learnerMeans,
+  manyTasks,
+  scriptedRandom,
+  worldTasks,
+} from '../../../test/learning-world.ts'
 import { runGraph } from '../../../test/organisation-run.ts'
 import {
   expectTwinSteps,
@@ -10,7 +15,7 @@ import {
   total,
   withoutWeights,
 } from '../../../test/plain-network.ts'
-import { tinyLibrary, tinyProfile } from '../../../test/tiny-library.ts'
+import { tinyLibrary } from '../../../test/tiny-library.ts'
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import {
   add,
@@ -28,11 +33,10 @@ import { deriveRandom } from '../../numerics/random.ts'
 import { goAgent, goAgentImitator } from './go-agent.ts'
 
 const dims = 5
-const encoder = narrowEncoder(dims)
-const means = { library: tinyLibrary, profile: tinyProfile, encoder, seed: 6 }
+const means = learnerMeans(dims, 6)
 const open = (options: object) =>
   goAgentImitator(means, goAgent.options.parse(options) as Parameters<typeof goAgentImitator>[1])
-const groupRows = await encoder.encode(tinyLibrary.texts.map(({ group }) => group!))
+const groupRows = await means.encoder.encode(tinyLibrary.texts.map(({ group }) => group!))
 const unit = (role: string, predecessors: number[]) => ({ role, realization: 'group', predecessors }) as const
 
 test('steps match the recipe, with bottlenecks, AdamW and gradient clipping', async () => {

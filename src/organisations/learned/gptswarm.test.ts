@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest'
-import { improvement, scriptedRandom, worldTasks } from '../../../test/learning-world.ts'
-import { narrowEncoder } from '../../../test/narrow-encoder.ts'
+import { improvement, learnerMeans, scriptedRandom, worldTasks } from '../../../test/learning-world.ts'
 import { runGraph } from '../../../test/organisation-run.ts'
 import { expectTwinSteps } from '../../../test/plain-network.ts'
-import { tinyLibrary, tinyProfile } from '../../../test/tiny-library.ts'
+import { tinyLibrary } from '../../../test/tiny-library.ts'
 import { add, logSigmoid, scale, slice } from '../../numerics/plain/operations.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { gptswarm, swarmSampler } from './gptswarm.ts'
 
-const means = { library: tinyLibrary, profile: tinyProfile, encoder: narrowEncoder(6), seed: 3 }
+const means = learnerMeans(6, 3)
 const open = () => swarmSampler(means, { agents: 3, learningRate: 0.1 })
 
 test('steps match the recipe', () => {

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { manyTasks, worldTasks } from '../../../test/learning-world.ts'
-import { narrowEncoder } from '../../../test/narrow-encoder.ts'
-import { tinyLibrary, tinyProfile } from '../../../test/tiny-library.ts'
+import { learnerMeans, manyTasks, worldTasks } from '../../../test/learning-world.ts'
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import type { GraphLook } from '../../learning/graph-learner.ts'
 import { deriveRandom, type Random } from '../../numerics/random.ts'
@@ -10,7 +8,7 @@ import { goAgent, goAgentImitator } from './go-agent.ts'
 import { rGfm } from './r-gfm.ts'
 import { searchThenSft } from './search-then-sft.ts'
 
-const means = { library: tinyLibrary, profile: tinyProfile, encoder: narrowEncoder(5), seed: 6 }
+const means = learnerMeans(5, 6)
 
 test.each([
   ['arg-designer', 'atomic', () => argImitator(means, argDesigner.options.parse({ hidden: 4 }) as never)],

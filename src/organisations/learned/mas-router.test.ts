@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { improvement, scriptedRandom, worldTasks } from '../../../test/learning-world.ts'
-import { narrowEncoder } from '../../../test/narrow-encoder.ts'
+import {
+  improvement,
+  learnerMeans,
+  roleVectors,
+  scriptedRandom,
+  worldTasks,
+} from '../../../test/learning-world.ts'
 import { type AskedCall, runGraph } from '../../../test/organisation-run.ts'
 import {
   entrywise,
@@ -10,7 +15,7 @@ import {
   total,
   unit,
 } from '../../../test/plain-network.ts'
-import { tinyLibrary, tinyProfile } from '../../../test/tiny-library.ts'
+import { tinyLibrary } from '../../../test/tiny-library.ts'
 import { digamma, logGamma } from '../../numerics/gamma.ts'
 import {
   add,
@@ -31,15 +36,15 @@ import { agentOf } from './agents.ts'
 import { modeGraph, modes } from './collaboration-mode.ts'
 import { masRouter, masRouterSampler } from './mas-router.ts'
 
-const encoder = narrowEncoder(5)
-const means = { library: tinyLibrary, profile: tinyProfile, encoder, seed: 4 }
+const means = learnerMeans(5, 4)
 const hidden = 3
 const pool = [
   { name: 'small', description: 'cheap' },
   { name: 'large', description: 'good at sums' },
 ]
 
-const encoded = async (texts: readonly string[]) => (await encoder.encode(texts)).map((row) => constant(row))
+const encoded = async (texts: readonly string[]) =>
+  (await means.encoder.encode(texts)).map((row) => constant(row))
 const rows = {
   classes: await encoded([
     'Code: writing a program that passes its tests.',
@@ -48,7 +53,7 @@ const rows = {
     'Open: a problem to reason about or to compute, with a short answer.',
   ]),
   modes: await encoded(modes.map(({ name, text }) => `${name} : ${text}`)),
-  roles: await encoded(tinyLibrary.texts.map(({ role, atomic }) => `${role}\n${atomic}`)),
+  roles: (await roleVectors(means)).map((row) => constant(row)),
   models: await encoded(pool.map(({ name, description }) => `${name} : ${description}`)),
 }
 const open = (options: object) =>
@@ -77,7 +82,7 @@ function lossOf(plain: PlainNetwork, vector: Float32Array, drawn: Drawn, utility
       return z
     })
     const count = inputs.length
-    losses.push(scale(error, 1 / count / encoder.dims), scale(divergence, -0.5 / count / hidden))
+    losses.push(scale(error, 1 / count / means.encoder.dims), scale(divergence, -0.5 / count / hidden))
     return latents.map(unit)
   }
   const logs = (context: Value, choices: readonly Value[], temperature: number) =>

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
-import { improvement, manyTasks, scriptedRandom, worldTasks } from '../../../test/learning-world.ts'
-import { narrowEncoder } from '../../../test/narrow-encoder.ts'
+import {
+  improvement,
+  learnerMeans,
+  manyTasks,
+  roleVectors,
+  scriptedRandom,
+  worldTasks,
+} from '../../../test/learning-world.ts'
 import { runGraph } from '../../../test/organisation-run.ts'
 import {
   expectTwinSteps,
@@ -9,7 +15,7 @@ import {
   relu,
   withoutWeights,
 } from '../../../test/plain-network.ts'
-import { tinyLibrary, tinyProfile } from '../../../test/tiny-library.ts'
+import { tinyLibrary } from '../../../test/tiny-library.ts'
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import {
   add,
@@ -24,11 +30,10 @@ import { constant, type Value } from '../../numerics/plain/value.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { rGfm, rgfmImitator } from './r-gfm.ts'
 
-const encoder = narrowEncoder(5)
-const means = { library: tinyLibrary, profile: tinyProfile, encoder, seed: 6 }
+const means = learnerMeans(5, 6)
 const open = (options: object) =>
   rgfmImitator(means, rGfm.options.parse(options) as Parameters<typeof rgfmImitator>[1])
-const roles = await encoder.encode(tinyLibrary.texts.map(({ role, atomic }) => `${role}\n${atomic}`))
+const roles = await roleVectors(means)
 const unit = (role: string, predecessors: number[]) =>
   ({ role, realization: 'atomic', predecessors }) as const
 

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { Comparison, tolerances } from '../../../conformance/policy/tolerance.ts'
-import { improvement, worldTasks } from '../../../test/learning-world.ts'
-import { narrowEncoder } from '../../../test/narrow-encoder.ts'
+import { improvement, learnerMeans, worldTasks } from '../../../test/learning-world.ts'
 import { runGraph } from '../../../test/organisation-run.ts'
-import { tinyLibrary, tinyProfile } from '../../../test/tiny-library.ts'
+import { tinyLibrary } from '../../../test/tiny-library.ts'
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import { graphKey } from '../../graph/graph-key.ts'
 import type { GraphLook } from '../../learning/graph-learner.ts'
@@ -20,8 +19,7 @@ import { trainingSettings } from '../../settings/training.ts'
 import { questionVector } from './agents.ts'
 import { searchThenSft } from './search-then-sft.ts'
 
-const encoder = narrowEncoder(5)
-const means = { library: tinyLibrary, profile: tinyProfile, encoder, seed: 6 }
+const means = learnerMeans(5, 6)
 const open = (options: object) => searchThenSft.learner!(means, searchThenSft.options.parse(options))
 const atomic = (role: string, predecessors: number[] = []) =>
   ({ role, realization: 'atomic', predecessors }) as const
@@ -56,7 +54,7 @@ test('steps match the recipe: cross-entropy on the best graphs, dropout, no KL, 
   const options = { hidden: 8, passes: 1, stages: 3, maxUnits: 2 }
   const learner = await open(options)
   const settings = trainingSettings.parse({ hidden: 8, maxUnits: 2, seed: 6 })
-  const shape = await policyOptions(tinyLibrary, settings, encoder)
+  const shape = await policyOptions(tinyLibrary, settings, means.encoder)
   const sizes = {
     dimensions: shape.dimensions,
     roles: shape.roles,
@@ -91,7 +89,7 @@ test('steps match the recipe: cross-entropy on the best graphs, dropout, no KL, 
     let last: number | undefined
     for (const task of tasks.slice(0, update + 1)) {
       const group = demonstrationGroup(
-        await questionVector(task, encoder),
+        await questionVector(task, means.encoder),
         best.get(task.id)!.graph,
         (position, before) => drawDropout(policy, before, deriveRandom(6, 'sft', stage, task.id, position)),
       )

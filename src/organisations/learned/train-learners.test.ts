@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { narrowEncoder } from '../../../test/narrow-encoder.ts'
+import { expectSameLearning, expectSameSpending, trainWithStops } from '../../../test/runs/same-training.ts'
 import { tinyTaskSet } from '../../../test/tiny-task-set.ts'
-import { learned, modelAround, tinyModel, trainTiny } from '../../../test/tiny-training.ts'
+import { trainTiny } from '../../../test/tiny-training.ts'
 import type { Verification } from '../../evaluation/verification/verification.ts'
 import { verify } from '../../evaluation/verification/verify.ts'
-import { readLines } from '../../store/durable-file.ts'
 import { RunFolder } from '../../store/run-folder.ts'
-import type { UpdateRecord } from '../../training/update-record.ts'
 import { learners } from './list.ts'
 
 const encoder = narrowEncoder(12)
@@ -43,28 +42,9 @@ describe.each(learners.map((definition) => [definition.name, definition] as cons
       const reference = join(work, `${name}-whole`)
       expect((await trainTiny(reference, { settings: {}, encoder, organisation })).status).toBe('finished')
       const folder = join(work, `${name}-stopped`)
-      let calls = 0
-      let status = ''
-      for (let attempt = 0; attempt < 100 && status !== 'finished'; attempt += 1) {
-        const stop = new AbortController()
-        const limit = calls + 23 + 20 * attempt
-        const model = modelAround(async (request, signal) => {
-          calls += 1
-          if (calls === limit) stop.abort(new Error('enough'))
-          return tinyModel.ask(request, signal)
-        })
-        ;({ status } = await trainTiny(folder, {
-          ...{ settings: {}, encoder, organisation, model, signal: stop.signal },
-        }))
-      }
-      expect(status).toBe('finished')
-      const [one, other] = [learned(folder), learned(reference)]
-      expect(one.weights.equals(other.weights)).toBe(true)
-      expect(one.moments.equals(other.moments)).toBe(true)
-      expect(one.trajectories).toBe(other.trajectories)
-      const spent = (of: string) =>
-        (readLines(new RunFolder(of).eventsFile) as UpdateRecord[]).at(-1)!.spent.calls
-      expect(spent(folder)).toBe(spent(reference))
+      await trainWithStops(folder, (attempt) => 23 + 20 * attempt, { settings: {}, encoder, organisation })
+      expectSameLearning(folder, reference)
+      expectSameSpending(folder, reference)
 
       const found: Verification[] = []
       for await (const line of verify({ folder: new RunFolder(folder), set: tinyTaskSet, sandbox: null }))

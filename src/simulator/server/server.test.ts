@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { InstantClock } from '../../../test/faults/instant-clock.ts'
+import { sendRaw } from '../../../test/faults/raw-request.ts'
 import { contractOf, questions } from '../../../test/simulated/questions.ts'
 import { requestOf, userMessage } from '../../../test/simulated/requests.ts'
 import { CallLimit } from '../../models/call-limit.ts'
@@ -50,6 +51,8 @@ const bodyOf = ({ system, user }: ChatRequest, more: object = {}): string =>
     max_tokens: 2048,
     ...more,
   })
+
+const portOf = ({ url }: SimulatedServer) => Number(new URL(url).port)
 
 /** A reply without its transport time. */
 const essence = (reply: ChatReply) => ({ ...reply, durationMs: 0 })
@@ -209,15 +212,18 @@ describe('it survives any input', () => {
     expect((await at('/v1/models', { method: 'DELETE' })).status).toBe(405)
     expect((await at('/v1/models?x=1')).status).toBe(200)
     expect(
-      await raw(server, 'GET /v1/models HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n'),
+      await sendRaw(
+        portOf(server),
+        'GET /v1/models HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n',
+      ),
     ).toMatch(/ 403 /)
-    expect(await raw(server, 'nonsense\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /)
+    expect(await sendRaw(portOf(server), 'nonsense\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /)
     expect((await at('/v1/models')).status).toBe(200)
   })
 
   test('clients that disconnect midway', async () => {
     const server = await serve({ tasks, latencyMs: 20 })
-    const { port } = new URL(server.url)
+    const port = portOf(server)
     const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: ${Buffer.byteLength(usual)}\r\n\r\n`
     for (const part of ['', head, head + usual.slice(0, 50), head + usual]) {
       const socket = connect(Number(port), '127.0.0.1')
@@ -247,23 +253,7 @@ describe('closing', () => {
 
   test('a taken port is an error, not a crash', async () => {
     const server = await serve()
-    const port = Number(new URL(server.url).port)
+    const port = portOf(server)
     await expect(SimulatedServer.start({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 })
-
-/** What the server replies to bytes no HTTP client would send. */
-function raw({ url }: SimulatedServer, bytes: string): Promise<string> {
-  const { port } = new URL(url)
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), '127.0.0.1')
-    let said = ''
-    socket.setEncoding('utf8')
-    socket.on('data', (text: string) => {
-      said += text
-    })
-    socket.on('end', () => resolve(said))
-    socket.on('error', reject)
-    socket.write(bytes)
-  })
-}

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { failed, fitting, ScriptedModel, toolRequest } from '../../../test/scripted-model.ts'
-import { tinyLibrary, tinyProfile } from '../../../test/tiny-library.ts'
+import { tinyExecution } from '../../../test/tiny-library.ts'
 import { executeGraph } from '../../execution/execute-graph.ts'
 import type { Execution } from '../../execution/execution.ts'
 import type { Memory } from '../../execution/once.ts'
@@ -13,7 +13,6 @@ import { rememberTools } from '../../execution/remembered-tools.ts'
 import { openToolbox } from '../../execution/toolbox.ts'
 import type { Tool } from '../../execution/tools/tool.ts'
 import { AgentGraph, type Unit } from '../../graph/agent-graph.ts'
-import { freeText } from '../../library/answer-contract.ts'
 import { matched } from '../../library/score.ts'
 import type { Call } from '../../models/retry.ts'
 import { addUsage, noUsage } from '../../models/usage.ts'
@@ -29,16 +28,7 @@ const prefix = AgentGraph.of(units.slice(0, 1))
 const whole = AgentGraph.of(units)
 
 function run(graph: AgentGraph, model: ScriptedModel, replies?: Memory<Call>): Promise<Execution> {
-  return executeGraph({
-    graph,
-    task: { id: 't', question: 'What?', metadata: {} },
-    library: tinyLibrary,
-    profile: tinyProfile,
-    contract: freeText,
-    model,
-    replies,
-    clock: { now: () => 0, sleep: async () => {} },
-  })
+  return executeGraph(tinyExecution(graph, model, { replies }))
 }
 
 const answering = () => new ScriptedModel((heard) => fitting(heard, 'x', heard.executor.id))
@@ -126,16 +116,9 @@ describe('observations from the ledger', () => {
         : toolRequest('calculator', {}),
     )
     const plain = openToolbox(undefined, [dice])
-    const { answer, usage, reused } = await executeGraph({
-      graph: AgentGraph.of([{ role: 'c', realization: 'atomic', predecessors: [] }]),
-      task: { id: 't', question: 'What?', metadata: {} },
-      library: tinyLibrary,
-      profile: tinyProfile,
-      contract: freeText,
-      model,
-      replies,
-      tools: isRemembering ? rememberTools(plain, observations) : plain,
-    })
+    const graph = AgentGraph.of([{ role: 'c', realization: 'atomic', predecessors: [] }])
+    const tools = isRemembering ? rememberTools(plain, observations) : plain
+    const { answer, usage, reused } = await executeGraph(tinyExecution(graph, model, { replies, tools }))
     await ledger.close()
     return { answer, made: usage.calls, reused: reused.calls }
   }
