@@ -32,6 +32,10 @@ export const tinyLibrary: Library = defineLibrary({
 
 export const tinyProfile = { id: 'tiny', roles: ['a', 'b', 'c'], tools: ['calculator'] } as const
 
+/** A unit realised by its role's atomic executor. */
+export const atomic = (role: string, predecessors: readonly number[] = []) =>
+  ({ role, realization: 'atomic', predecessors }) as const
+
 /** Options to execute a graph of the tiny library on a short question, without waiting between attempts. */
 export function tinyExecution(
   graph: AgentGraph,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fiveRoles, sum } from '../../test/organisation-run.ts'
+import { fiveRoles, sum } from '../../test/organisations/organisation-run.ts'
 import { fitting, type Heard, ScriptedModel } from '../../test/scripted-model.ts'
 import { AgentGraph, type Finalizer, type Unit } from '../graph/agent-graph.ts'
 import { numericString } from '../library/answer-contract.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { asked, runOrganisation } from '../../test/organisation-run.ts'
+import { asked, runOrganisation } from '../../test/organisations/organisation-run.ts'
 import { autogen } from './autogen.ts'
 
 const stops = { stop_word: 'TERMINATE', use: 'End your analysis with it if the last answer can stand.' }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asked, runOrganisation } from '../../test/organisation-run.ts'
+import { asked, runOrganisation } from '../../test/organisations/organisation-run.ts'
 import { bigmas } from './bigmas.ts'
 
 const design = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runOrganisation } from '../../test/organisation-run.ts'
+import { runOrganisation } from '../../test/organisations/organisation-run.ts'
 import { direct } from './direct.ts'
 
 test('makes one call without predecessors', async () => {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { type AskedCall, asked, runOrganisation } from '../../test/organisation-run.ts'
+import { type AskedCall, asked, runOrganisation } from '../../test/organisations/organisation-run.ts'
 import { dylan } from './dylan.ts'
 
 const agentOf = ({ who }: AskedCall) => Number(who.split(' ')[1])

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asked, runOrganisation, sum } from '../../test/organisation-run.ts'
+import { asked, runOrganisation, sum } from '../../test/organisations/organisation-run.ts'
 import { factsOf, graphR1 } from './graph-r1.ts'
 
 const task = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asked, runOrganisation } from '../../test/organisation-run.ts'
+import { asked, runOrganisation } from '../../test/organisations/organisation-run.ts'
 import { graphSearch } from './graph-search.ts'
 
 test('plans steps, scores possible next roles, chooses among chains, and runs the chain', async () => {

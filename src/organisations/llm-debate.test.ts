@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asked, runOrganisation } from '../../test/organisation-run.ts'
+import { asked, runOrganisation } from '../../test/organisations/organisation-run.ts'
 import { llmDebate } from './llm-debate.ts'
 
 test('three answers, then each again with all three of the previous round in view, and a vote', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runOrganisation } from '../../test/organisation-run.ts'
+import { runOrganisation } from '../../test/organisations/organisation-run.ts'
 import { selfConsistency } from './self-consistency.ts'
 
 test('direct answers at temperature 0.7, distinguished by a number, and a vote without a call', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runOrganisation } from '../../test/organisation-run.ts'
+import { runOrganisation } from '../../test/organisations/organisation-run.ts'
 import { sparseComm } from './sparse-comm.ts'
 
 test('six agents on a ring: each hears itself and two neighbours', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fiveRoles, runOrganisation, sum } from '../../test/organisation-run.ts'
+import { fiveRoles, runOrganisation, sum } from '../../test/organisations/organisation-run.ts'
 import { deriveRandom } from '../numerics/random.ts'
 import { topologies, topology } from './topologies.ts'
 

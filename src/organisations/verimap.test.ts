@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { asked, runOrganisation } from '../../test/organisation-run.ts'
+import { asked, runOrganisation } from '../../test/organisations/organisation-run.ts'
 import { openToolbox } from '../execution/toolbox.ts'
 import { openProgramSandbox } from '../sandbox/program-sandbox.ts'
 import { SandboxUnavailable } from '../sandbox/unavailable.ts'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { InstantClock } from '../../test/faults/instant-clock.ts'
+import { atomic } from '../../test/tiny-library.ts'
 import { tinyExecutor } from '../../test/tiny-task-set.ts'
 import { modelAround, tinyModel } from '../../test/tiny-training.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
@@ -11,13 +12,8 @@ import { openEvaluator } from './training-evaluator.ts'
 
 const { parts } = tinyExecutor()
 const [first, second] = parts.set.library.roles.map(({ id }) => id) as [string, string]
-const unit = (role: string, predecessors: number[] = []) => ({
-  role,
-  realization: 'atomic' as const,
-  predecessors,
-})
-const one = AgentGraph.empty.add(unit(first))
-const two = one.add(unit(second, [0]))
+const one = AgentGraph.empty.add(atomic(first))
+const two = one.add(atomic(second, [0]))
 const failure = (kind: ChatFailure['kind']): ChatFailure => ({ ok: false, kind, message: 'x', durationMs: 1 })
 
 async function evaluatorOn(
@@ -94,7 +90,7 @@ test('graphs that share a rejected request all get a result, with equal usage', 
   })
   const { evaluator, ledger } = await evaluatorOn(model)
   const others = parts.set.library.roles.slice(1)
-  const graphs = others.flatMap(({ id }) => [one.add(unit(id)), one.add(unit(id, [0]))])
+  const graphs = others.flatMap(({ id }) => [one.add(atomic(id)), one.add(atomic(id, [0]))])
   const evaluated = await Promise.all(graphs.map((graph) => evaluator.evaluate(graph, 'shelf-0')))
   expect(new Set(evaluated.map(({ usage }) => usage!.calls))).toEqual(new Set([3]))
   expect(await ledger.size()).toMatchObject({ evaluations: graphs.length, traces: graphs.length })
@@ -185,7 +181,7 @@ test('each call in a pool of models has its own model’s price, made or reused'
     const pool = { ...parts, model: counting('own'), models, settings }
     return openEvaluator({ parts: pool, ledger: await SqliteLedger.open(':memory:'), requestReuse: true })
   }
-  const dearOnce = AgentGraph.empty.add({ ...unit(first), model: 'dear' })
+  const dearOnce = AgentGraph.empty.add({ ...atomic(first), model: 'dear' })
   const evaluator = await openWith(prices)
   const { cost } = await evaluator.evaluate(dearOnce, 'shelf-0')
   expect(taken['own']).toBeGreaterThan(0)
@@ -193,7 +189,7 @@ test('each call in a pool of models has its own model’s price, made or reused'
   expect(cost).toBeCloseTo((taken['own']! + 100 * taken['dear']!) / 1e6, 12)
   const before = { ...taken }
   // The unit is known from the previous graph; its cost counts again as if it had not been.
-  const longer = await evaluator.evaluate(dearOnce.add(unit(second, [0])), 'shelf-0')
+  const longer = await evaluator.evaluate(dearOnce.add(atomic(second, [0])), 'shelf-0')
   expect(taken['dear']).toBe(before['dear'])
   const now = taken['own']! - before['own']!
   expect(longer.cost).toBeCloseTo((now + 100 * taken['dear']!) / 1e6, 12)

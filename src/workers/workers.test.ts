@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Postgres } from '../../test/postgres/server.ts'
+import { atomic } from '../../test/tiny-library.ts'
 import { tinyExecutor } from '../../test/tiny-task-set.ts'
 import { modelAround, tinyModel } from '../../test/tiny-training.ts'
 import { AgentGraph } from '../graph/agent-graph.ts'
@@ -27,14 +28,9 @@ afterAll(() => postgres.stop())
 
 const { parts } = tinyExecutor()
 const [first, second] = parts.set.library.roles.map(({ id }) => id) as [string, string]
-const unit = (role: string, predecessors: number[] = []) => ({
-  role,
-  realization: 'atomic' as const,
-  predecessors,
-})
-const one = AgentGraph.empty.add(unit(first))
-const two = one.add(unit(second, [0]))
-const three = two.add(unit(first, [0, 1]))
+const one = AgentGraph.empty.add(atomic(first))
+const two = one.add(atomic(second, [0]))
+const three = two.add(atomic(first, [0, 1]))
 
 /** A database with a ledger and everything opened on it. */
 async function world(settings: Partial<ExecutorParts['settings']> = {}) {

@@ -1,18 +1,14 @@
 import { expect, test } from 'vitest'
+import { atomic } from '../../../test/tiny-library.ts'
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import { deriveRandom } from '../../numerics/random.ts'
 import { type Look, ValueModel, worthOn } from './value-model.ts'
 
-const unit = (role: string, predecessors: number[] = []) => ({
-  role,
-  realization: 'atomic' as const,
-  predecessors,
-})
 const [a, b, both, chain] = [
-  AgentGraph.of([unit('a')]),
-  AgentGraph.of([unit('b')]),
-  AgentGraph.of([unit('a'), unit('b')]),
-  AgentGraph.of([unit('a'), unit('b', [0])]),
+  AgentGraph.of([atomic('a')]),
+  AgentGraph.of([atomic('b')]),
+  AgentGraph.of([atomic('a'), atomic('b')]),
+  AgentGraph.of([atomic('a'), atomic('b', [0])]),
 ]
 /** Two kinds of questions, alternating. */
 const traits = Array.from({ length: 40 }, (_, question) => Float64Array.of(question % 2 === 0 ? 1 : -1))

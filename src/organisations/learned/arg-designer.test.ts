@@ -6,8 +6,8 @@ import {
   roleVectors,
   scriptedRandom,
   worldTasks,
-} from '../../../test/learning-world.ts'
-import { runGraph } from '../../../test/organisation-run.ts'
+} from '../../../test/organisations/learning-world.ts'
+import { runGraph } from '../../../test/organisations/organisation-run.ts'
 import {
   expectTwinSteps,
   gatedFusion,
@@ -17,8 +17,8 @@ import {
   relu,
   total,
   withoutWeights,
-} from '../../../test/plain-network.ts'
-import { tinyLibrary } from '../../../test/tiny-library.ts'
+} from '../../../test/organisations/plain-network.ts'
+import { atomic, tinyLibrary } from '../../../test/tiny-library.ts'
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import { add, concat, dotProduct, scale, sigmoid, slice, softmax } from '../../numerics/plain/operations.ts'
 import { constant, type Value } from '../../numerics/plain/value.ts'
@@ -29,14 +29,12 @@ const means = learnerMeans(5, 6)
 const open = (options: object) =>
   argImitator(means, argDesigner.options.parse(options) as Parameters<typeof argImitator>[1])
 const roles = (await roleVectors(means)).map((row) => constant(row))
-const unit = (role: string, predecessors: number[]) =>
-  ({ role, realization: 'atomic', predecessors }) as const
 
 test('steps match the recipe', async () => {
   const imitator = await open({ hidden: 4 })
   const question = await imitator.read(worldTasks[0]!)
   // c; then a, which hears c; then b, which hears a but not c.
-  const graph = AgentGraph.of([unit('c', []), unit('a', [0]), unit('b', [1])], 'summarizer-of-all')
+  const graph = AgentGraph.of([atomic('c', []), atomic('a', [0]), atomic('b', [1])], 'summarizer-of-all')
   const nodes = [2, 0, 1]
   const end = 3
   const bits = [[], [1], [0, 1]]

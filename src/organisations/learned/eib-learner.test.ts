@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
-import { improvement, learnerMeans, scriptedRandom, worldTasks } from '../../../test/learning-world.ts'
-import { runGraph } from '../../../test/organisation-run.ts'
+import {
+  improvement,
+  learnerMeans,
+  scriptedRandom,
+  worldTasks,
+} from '../../../test/organisations/learning-world.ts'
+import { runGraph } from '../../../test/organisations/organisation-run.ts'
 import {
   expectTwinSteps,
   log,
@@ -9,7 +14,7 @@ import {
   type PlainNetwork,
   relu,
   withoutWeights,
-} from '../../../test/plain-network.ts'
+} from '../../../test/organisations/plain-network.ts'
 import { tinyLibrary } from '../../../test/tiny-library.ts'
 import { add, dotProduct, multiply, scale, sigmoid, slice, softmax } from '../../numerics/plain/operations.ts'
 import { constant, type Value } from '../../numerics/plain/value.ts'

@@ -5,8 +5,8 @@ import {
   roleVectors,
   scriptedRandom,
   worldTasks,
-} from '../../../test/learning-world.ts'
-import { runGraph } from '../../../test/organisation-run.ts'
+} from '../../../test/organisations/learning-world.ts'
+import { runGraph } from '../../../test/organisations/organisation-run.ts'
 import {
   entrywise,
   expectTwinSteps,
@@ -15,7 +15,7 @@ import {
   type PlainNetwork,
   relu,
   total,
-} from '../../../test/plain-network.ts'
+} from '../../../test/organisations/plain-network.ts'
 import { tinyLibrary } from '../../../test/tiny-library.ts'
 import type { AgentGraph } from '../../graph/agent-graph.ts'
 import {

@@ -5,8 +5,8 @@ import {
   manyTasks,
   scriptedRandom,
   worldTasks,
-} from '../../../test/learning-world.ts'
-import { runGraph } from '../../../test/organisation-run.ts'
+} from '../../../test/organisations/learning-world.ts'
+import { runGraph } from '../../../test/organisations/organisation-run.ts'
 import {
   expectTwinSteps,
   gatedFusion,
@@ -14,7 +14,7 @@ import {
   relu,
   total,
   withoutWeights,
-} from '../../../test/plain-network.ts'
+} from '../../../test/organisations/plain-network.ts'
 import { tinyLibrary } from '../../../test/tiny-library.ts'
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import {

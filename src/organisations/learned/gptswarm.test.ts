@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest'
-import { improvement, learnerMeans, scriptedRandom, worldTasks } from '../../../test/learning-world.ts'
-import { runGraph } from '../../../test/organisation-run.ts'
-import { expectTwinSteps } from '../../../test/plain-network.ts'
+import {
+  improvement,
+  learnerMeans,
+  scriptedRandom,
+  worldTasks,
+} from '../../../test/organisations/learning-world.ts'
+import { runGraph } from '../../../test/organisations/organisation-run.ts'
+import { expectTwinSteps } from '../../../test/organisations/plain-network.ts'
 import { tinyLibrary } from '../../../test/tiny-library.ts'
 import { add, logSigmoid, scale, slice } from '../../numerics/plain/operations.ts'
 import { deriveRandom } from '../../numerics/random.ts'

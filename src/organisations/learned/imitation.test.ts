@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { learnerMeans, manyTasks, worldTasks } from '../../../test/learning-world.ts'
+import { learnerMeans, manyTasks, worldTasks } from '../../../test/organisations/learning-world.ts'
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import type { GraphLook } from '../../learning/graph-learner.ts'
 import { deriveRandom, type Random } from '../../numerics/random.ts'

@@ -5,8 +5,8 @@ import {
   roleVectors,
   scriptedRandom,
   worldTasks,
-} from '../../../test/learning-world.ts'
-import { type AskedCall, runGraph } from '../../../test/organisation-run.ts'
+} from '../../../test/organisations/learning-world.ts'
+import { type AskedCall, runGraph } from '../../../test/organisations/organisation-run.ts'
 import {
   entrywise,
   expectTwinSteps,
@@ -14,7 +14,7 @@ import {
   relu,
   total,
   unit,
-} from '../../../test/plain-network.ts'
+} from '../../../test/organisations/plain-network.ts'
 import { tinyLibrary } from '../../../test/tiny-library.ts'
 import { digamma, logGamma } from '../../numerics/gamma.ts'
 import {

@@ -6,16 +6,16 @@ import {
   roleVectors,
   scriptedRandom,
   worldTasks,
-} from '../../../test/learning-world.ts'
-import { runGraph } from '../../../test/organisation-run.ts'
+} from '../../../test/organisations/learning-world.ts'
+import { runGraph } from '../../../test/organisations/organisation-run.ts'
 import {
   expectTwinSteps,
   mixed,
   type PlainNetwork,
   relu,
   withoutWeights,
-} from '../../../test/plain-network.ts'
-import { tinyLibrary } from '../../../test/tiny-library.ts'
+} from '../../../test/organisations/plain-network.ts'
+import { atomic, tinyLibrary } from '../../../test/tiny-library.ts'
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import {
   add,
@@ -34,13 +34,11 @@ const means = learnerMeans(5, 6)
 const open = (options: object) =>
   rgfmImitator(means, rGfm.options.parse(options) as Parameters<typeof rgfmImitator>[1])
 const roles = await roleVectors(means)
-const unit = (role: string, predecessors: number[]) =>
-  ({ role, realization: 'atomic', predecessors }) as const
 
 test('steps match the recipe', async () => {
   const imitator = await open({ hidden: 4, experts: 2 })
   const question = await imitator.read(worldTasks[2]!)
-  const graph = AgentGraph.of([unit('a', []), unit('c', [0])])
+  const graph = AgentGraph.of([atomic('a', []), atomic('c', [0])])
   const lossOf = (plain: PlainNetwork) => {
     const x = [constant(roles[0]!), constant(roles[2]!)]
     // Two joined nodes: D^−½ (A + I) D^−½.

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { Comparison, tolerances } from '../../../conformance/policy/tolerance.ts'
-import { improvement, learnerMeans, worldTasks } from '../../../test/learning-world.ts'
-import { runGraph } from '../../../test/organisation-run.ts'
-import { tinyLibrary } from '../../../test/tiny-library.ts'
+import { improvement, learnerMeans, worldTasks } from '../../../test/organisations/learning-world.ts'
+import { runGraph } from '../../../test/organisations/organisation-run.ts'
+import { atomic, tinyLibrary } from '../../../test/tiny-library.ts'
 import { AgentGraph } from '../../graph/agent-graph.ts'
 import { graphKey } from '../../graph/graph-key.ts'
 import type { GraphLook } from '../../learning/graph-learner.ts'
@@ -21,8 +21,6 @@ import { searchThenSft } from './search-then-sft.ts'
 
 const means = learnerMeans(5, 6)
 const open = (options: object) => searchThenSft.learner!(means, searchThenSft.options.parse(options))
-const atomic = (role: string, predecessors: number[] = []) =>
-  ({ role, realization: 'atomic', predecessors }) as const
 /** A number in (0, 1), fixed per graph. */
 const scoreOf = (graph: AgentGraph) => hash('sha256', graphKey(graph), 'buffer').readUInt32BE() / 2 ** 32
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { type Adam, paperAdam } from '../src/numerics/adam.ts'
-import type { Parameters } from '../src/numerics/parameters.ts'
+import { type Adam, paperAdam } from '../../src/numerics/adam.ts'
+import type { Parameters } from '../../src/numerics/parameters.ts'
 import {
   add,
   dotProduct,
@@ -11,8 +11,8 @@ import {
   slice,
   sum,
   tanh,
-} from '../src/numerics/plain/operations.ts'
-import { constant, derived, leaf, type Value } from '../src/numerics/plain/value.ts'
+} from '../../src/numerics/plain/operations.ts'
+import { constant, derived, leaf, type Value } from '../../src/numerics/plain/value.ts'
 
 /** The weights of a network as differentiable doubles: the base of a plain twin. */
 export class PlainNetwork {

@@ -1,5 +1,5 @@
-import { lexicalEncoder } from '../src/encoder/lexical-encoder.ts'
-import type { FrozenTextEncoder } from '../src/encoder/text-encoder.ts'
+import { lexicalEncoder } from '../../src/encoder/lexical-encoder.ts'
+import type { FrozenTextEncoder } from '../../src/encoder/text-encoder.ts'
 
 /** The lexical encoder folded to a few entries, so that networks on it are small. */
 export function narrowEncoder(dims: number): FrozenTextEncoder {

@@ -1,9 +1,9 @@
-import type { AgentGraph } from '../src/graph/agent-graph.ts'
-import type { GraphLearner, GraphLook, LearningRound } from '../src/learning/graph-learner.ts'
-import type { Task } from '../src/library/task.ts'
-import type { Random } from '../src/numerics/random.ts'
+import type { AgentGraph } from '../../src/graph/agent-graph.ts'
+import type { GraphLearner, GraphLook, LearningRound } from '../../src/learning/graph-learner.ts'
+import type { Task } from '../../src/library/task.ts'
+import type { Random } from '../../src/numerics/random.ts'
+import { tinyLibrary, tinyProfile } from '../tiny-library.ts'
 import { narrowEncoder } from './narrow-encoder.ts'
-import { tinyLibrary, tinyProfile } from './tiny-library.ts'
 
 /** What a learner is opened with: the tiny library, and an encoder with `dims` entries. */
 export function learnerMeans(dims: number, seed: number) {
