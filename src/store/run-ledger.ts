@@ -16,7 +16,7 @@ import { RunError, type RunFolder } from './run-folder.ts'
 const placeSchema = z.object({ format: z.literal('magic-ledger-1'), postgres: z.uuid() })
 
 /** Readers wait less long than writers, since somebody is watching. */
-const readersPatienceMs = 10_000
+export const readersPatienceMs = 10_000
 
 /** A ledger on a PostgreSQL, by the name in `ledger.json`. */
 export interface LedgerPlace {

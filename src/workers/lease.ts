@@ -7,6 +7,9 @@ import { unreachable } from '../store/postgres/postgres-failure.ts'
 /** A worker that does not renew its lease for this long loses its work to others. */
 export const defaultLeaseSeconds = 30
 
+/** A worker that stops does not wait longer to give its lease back. */
+const longestGoodbyeMs = 5000
+
 export interface WorkerFacts {
   readonly id: string
   readonly name: string
@@ -119,7 +122,9 @@ export class Lease {
     // A returned lease is not a lost one.
     this.#thread.removeAllListeners('exit')
     await this.#thread.terminate()
-    await this.#database.query('SELECT magic_work.end_leases(ARRAY[$1])', [this.id])
+    // If the database is away, the lease expires by itself.
+    const patient = this.#database.until(AbortSignal.timeout(longestGoodbyeMs))
+    await patient.query('SELECT magic_work.end_leases(ARRAY[$1])', [this.id])
   }
 }
 

@@ -1,6 +1,7 @@
 import { growthPerMinute, recentMs } from '../store/allowance/allowance-store.ts'
 import type { PostgresAddress } from '../store/postgres/address.ts'
 import { Database } from '../store/postgres/database.ts'
+import { refusalsOf } from './served-assignments.ts'
 
 export interface WorkerRow {
   /** Unique; changes when a worker restarts. */
@@ -86,10 +87,7 @@ export async function workOverview(database: Database): Promise<WorkOverview> {
             END AS "learnedPerMinute"
      FROM magic.limiters WHERE recent > 0 AND recent_at > now() - interval '1 hour' ORDER BY name`,
   )
-  const refusals = await database.query<{ worker: string; reason: string }>(
-    `SELECT worker, reason FROM magic_work.refusals JOIN magic_work.assignments ON digest = assignment
-     WHERE wanted_until > now() ORDER BY worker`,
-  )
+  const refusals = await refusalsOf(database)
   const waiting = jobs.filter(({ worker }) => worker === null)
   const running = jobs.filter(({ worker }) => worker !== null)
   return {

@@ -19,6 +19,7 @@ import {
   taskName,
 } from './evaluation-job.ts'
 import { endExpiredLeases } from './lease.ts'
+import { refusalsOf } from './served-assignments.ts'
 import { migrateWork } from './tables.ts'
 
 interface Result {
@@ -138,10 +139,13 @@ export class RemoteEvaluations {
     this.#sums = await this.#account.sums()
   }
 
-  /** Maximum concurrent model calls of all workers together. */
+  /** The concurrent model calls of all workers that take this run. */
   async capacity(): Promise<number> {
     const rows = await this.#options.database.query<{ calls: number }>(
-      'SELECT coalesce(sum(calls), 0) AS calls FROM magic_work.workers WHERE NOT draining AND leased_until > now()',
+      `SELECT coalesce(sum(calls), 0) AS calls FROM magic_work.workers
+       WHERE NOT draining AND leased_until > now()
+         AND id NOT IN (SELECT worker FROM magic_work.refusals WHERE assignment = $1)`,
+      [this.#assignment],
     )
     return rows[0]!.calls
   }
@@ -207,13 +211,14 @@ export class RemoteEvaluations {
     await endExpiredLeases(database)
     await this.refresh()
     await this.#tidy()
-    const rows = await database.query<{ worker: string; reason: string }>(
-      'SELECT worker, reason FROM magic_work.refusals WHERE assignment = $1',
-      [this.#assignment],
+    const refusals = await refusalsOf(database, this.#assignment)
+    for (const { worker, reason } of refusals) this.#sayOnce(`Worker ${worker} refuses this run: ${reason}.`)
+    if (this.#results.size === 0 || (await this.capacity()) > 0) return
+    this.#sayOnce(
+      refusals.length === 0
+        ? 'There is no worker. Start one with `magic worker`; the run waits until then.'
+        : 'No other worker is there. Start one that fits this run; the run waits until then.',
     )
-    for (const { worker, reason } of rows) this.#sayOnce(`Worker ${worker} refuses this run: ${reason}.`)
-    if (this.#results.size > 0 && (await this.capacity()) === 0)
-      this.#sayOnce('There is no worker. Start one with `magic worker`; the run waits until then.')
   }
 
   async #want(): Promise<void> {

@@ -22,8 +22,8 @@ export interface OpenedAssignment {
 
 interface ServingOptions {
   readonly database: Database
-  /** The worker's display name. */
-  readonly name: string
+  /** The id of the worker's lease. */
+  readonly worker: string
   readonly limit: CallLimit
   readonly open: OpenAssignment
   readonly say: (text: string) => void
@@ -110,19 +110,34 @@ export class ServedAssignments {
 
   /** Records a refusal for the trainer, or withdraws an earlier one. */
   async #record(digest: string, refusal?: string): Promise<void> {
-    const { database, name } = this.#options
-    if (refusal === undefined)
-      await database.query('DELETE FROM magic_work.refusals WHERE assignment = $1 AND worker = $2', [
-        digest,
-        name,
-      ])
-    else
+    const { database, worker } = this.#options
+    if (refusal !== undefined)
       await database.query(
         `INSERT INTO magic_work.refusals (assignment, worker, reason) VALUES ($1, $2, $3)
          ON CONFLICT (assignment, worker) DO UPDATE SET reason = excluded.reason, at = now()`,
-        [digest, name, refusal],
+        [digest, worker, refusal],
       )
+    // Refusals of workers that are gone mean nothing any more.
+    await database.query(
+      `DELETE FROM magic_work.refusals
+       WHERE (assignment = $1 AND worker = $2 AND $3) OR worker NOT IN (SELECT id FROM magic_work.workers)`,
+      [digest, worker, refusal === undefined],
+    )
   }
+}
+
+/** The workers that refuse an assignment, by name; without a digest, any assignment that a trainer wants. */
+export function refusalsOf(
+  database: Database,
+  digest?: string,
+): Promise<{ readonly worker: string; readonly reason: string }[]> {
+  return database.query(
+    `SELECT workers.name AS worker, reason
+     FROM magic_work.refusals JOIN magic_work.workers ON workers.id = worker
+       JOIN magic_work.assignments ON digest = assignment
+     WHERE wanted_until > now() AND digest = coalesce($1, digest) ORDER BY workers.name`,
+    [digest ?? null],
+  )
 }
 
 function reasonOf(error: unknown): string {

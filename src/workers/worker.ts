@@ -32,12 +32,18 @@ export interface WorkerOptions {
  * off, drops its running jobs and starts again with a new lease. Throws if the database is down for too long.
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
-  await migrateWork(options.database)
-  while (!options.drain.aborted) {
-    const { lost } = await workUnderLease(options)
-    if (!lost.aborted) continue
-    if (!(lost.reason instanceof LeaseLost)) throw lost.reason
-    options.say?.('The lease expired and other workers took over. Starting again.')
+  const { drain } = options
+  try {
+    await migrateWork(options.database.until(drain))
+    while (!drain.aborted) {
+      const { lost } = await workUnderLease(options)
+      if (!lost.aborted) continue
+      if (!(lost.reason instanceof LeaseLost)) throw lost.reason
+      options.say?.('The lease expired and other workers took over. Starting again.')
+    }
+  } catch (error) {
+    // Drained while it waited for the database, it has nothing to finish.
+    if (!drain.aborted || error !== drain.reason) throw error
   }
 }
 
@@ -48,12 +54,14 @@ async function workUnderLease(options: WorkerOptions): Promise<Lease> {
   // Twice as many jobs as calls, because some jobs wait for calls of other jobs.
   const queue = await JobQueue.open(database, 2 * calls)
   await using ending = new AsyncDisposableStack()
-  const lease = await Lease.take(database, { id: queue.id, name, version, calls }, leaseMs).catch(
-    async (error: unknown) => {
-      await queue.abandon(leaseMs)
-      throw error
-    },
-  )
+  const lease = await Lease.take(
+    database.until(drain),
+    { id: queue.id, name, version, calls },
+    leaseMs,
+  ).catch(async (error: unknown) => {
+    await queue.abandon(leaseMs)
+    throw error
+  })
   ending.defer(() => lease.end().catch(() => {}))
   const bulletin = new Bulletin(database)
   ending.defer(() => bulletin.close())
@@ -77,7 +85,7 @@ async function workUnderLease(options: WorkerOptions): Promise<Lease> {
     }
   }
   const served = new ServedAssignments({
-    ...{ database, name, open, say, limit: new CallLimit(calls) },
+    ...{ database: database.until(drain), worker: lease.id, open, say, limit: new CallLimit(calls) },
     onOpened: (digest, opened, { rules }) => queue.take(taskName(digest), jobsOf(opened, rules)),
     onUnwanted: (digest) => queue.leave(taskName(digest)),
   })
@@ -86,7 +94,7 @@ async function workUnderLease(options: WorkerOptions): Promise<Lease> {
     // If this fails, the next round looks again.
     if (digest === undefined || !served.knows(digest)) served.look().catch(() => {})
   })
-  await served.look()
+  served.look().catch(() => {})
 
   await firstOf(queue.ended, drain, lease.lost)
   tell()

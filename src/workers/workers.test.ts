@@ -112,11 +112,22 @@ test('workers make the same evaluations as one process, with the same number of 
 test('a worker with another model refuses by name, and the trainer reports it', async () => {
   await using there = await world()
   const other = { ...tinyModel.identity, model: 'another' }
-  await there.work({ identity: other, ask: tinyModel.ask.bind(tinyModel) }, { name: 'stranger' })
+  const { drain, worker } = await there.work(
+    { identity: other, ask: tinyModel.ask.bind(tinyModel) },
+    { name: 'stranger' },
+  )
   const score = there.evaluator.evaluate(one, 'shelf-0')
-  while (!there.said.some((text) => text.includes('stranger')))
-    await new Promise((done) => setTimeout(done, 50))
+  const said = async (text: string) => {
+    while (!there.said.some((one) => one.includes(text))) await sleep(50)
+  }
+  await said('No other worker is there.')
   expect(there.said.join(' ')).toMatch(/Worker stranger refuses this run: it calls .*another, the run /)
+  expect(await there.remote.capacity()).toBe(0)
+  expect((await workOverview(there.database)).refusals).toMatchObject([{ worker: 'stranger' }])
+  // When it is gone, its refusal is gone too.
+  drain.abort()
+  await worker
+  expect((await workOverview(there.database)).refusals).toEqual([])
   await there.work(tinyModel, { name: 'fitting' })
   await score
 })

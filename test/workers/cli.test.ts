@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { outputSchemas } from '../../scripts/output-schemas.ts'
 import { canaryPassword, Postgres } from '../postgres/server.ts'
@@ -39,4 +41,32 @@ test('a trainer and two workers reach the weights of one process, across a cap, 
     expect(errors).not.toContain(canaryPassword)
   }
   expect(JSON.parse((await magic.run('workers --json', address)).out).workers).toEqual([])
+})
+
+test('a worker waits for its database, and stops when told to while it waits or is cut off', async () => {
+  const late = await Postgres.start()
+  const address = await late.database()
+  await late.halt()
+  const worker = magic.start('worker --name early --lease 2', address)
+  let said = ''
+  worker.child.stderr.on('data', (bytes: Buffer) => {
+    said += bytes
+  })
+  const heard = async (text: string) => {
+    while (!said.includes(text)) await sleep(50)
+  }
+  await heard('Waiting for the PostgreSQL at 127.0.0.1:')
+  const impatient = magic.start('worker --name impatient', address)
+  await once(impatient.child.stderr, 'data')
+  impatient.child.kill('SIGTERM')
+  expect(await impatient.ended).toMatchObject({
+    code: 0,
+    errors: expect.stringContaining('impatient: Done.'),
+  })
+  await late.restart()
+  await heard('early: Working for ')
+  await late.halt()
+  worker.child.kill('SIGTERM')
+  expect(await worker.ended).toMatchObject({ code: 0, errors: expect.stringContaining('early: Done.') })
+  await late.stop()
 })

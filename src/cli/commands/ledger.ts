@@ -8,7 +8,7 @@ import { type LedgerHome, moveLedger } from '../../store/move-ledger.ts'
 import { givenAddress, isPostgresAddress, PostgresAddress } from '../../store/postgres/address.ts'
 import { Database } from '../../store/postgres/database.ts'
 import type { RunFolder } from '../../store/run-folder.ts'
-import { openRunLedger } from '../../store/run-ledger.ts'
+import { openRunLedger, readersPatienceMs } from '../../store/run-ledger.ts'
 import { NotedCommand } from '../help-notes.ts'
 import { interruptSignal } from '../interrupt.ts'
 import { existingRun } from '../open-run.ts'
@@ -128,7 +128,7 @@ function listCommand(): Command {
     .description('List the ledgers on the PostgreSQL in MAGIC_LEDGER.')
     .addOption(jsonOption())
     .action(async (options: { readonly json: boolean }) => {
-      await using database = await Database.open(neededAddress())
+      await using database = await Database.open(neededAddress(), { patienceMs: readersPatienceMs })
       const ledgers = await listLedgers(database)
       printResult(options, ledgers, () =>
         ledgers.length === 0
@@ -147,7 +147,7 @@ function removeCommand(): Command {
     .argument('<ledger>', "its name, from `magic ledger list` or a run's ledger.json")
     .addOption(jsonOption())
     .action(async (name: string, options: { readonly json: boolean }) => {
-      await using database = await Database.open(neededAddress())
+      await using database = await Database.open(neededAddress(), { patienceMs: readersPatienceMs })
       const removed = await removeLedger(database, name)
       printResult(options, removed, () => [
         `Deleted ${removed.title}: ${removed.evaluations} evaluations, ${removed.replies} replies.`,

@@ -55,15 +55,23 @@ export function workerCommand(): Command {
 
 async function work(options: WorkerCommandOptions): Promise<void> {
   const { name, concurrency: calls = defaultConcurrency, lease: leaseSeconds } = options
-  const say = (text: string) => process.stderr.write(`${name}: ${text}\n`)
+  const say = (text: string) => void process.stderr.write(`${name}: ${text}\n`)
   const drain = interruptSignal((text) => say(`${text} Running evaluations finish first.`))
   const address = sharedAddress()
   // One connection per concurrent call, plus some for the queue and its listener.
-  await using database = await Database.open(address, { connections: calls + 4, patienceMs: 600_000 })
-  say(`Working for ${address.place} with up to ${calls} concurrent calls.`)
-  await runWorker({
-    ...{ database, name, calls, leaseSeconds, drain, say },
-    open: (assignment, means) => openAssignment(assignment, means, options),
+  const connections = calls + 4
+  const opening = Database.open(address, { connections, patienceMs: 600_000, signal: drain, say })
+  await using database = await opening.catch((error: unknown) => {
+    // Stopped while it waited for the database, it has nothing to finish.
+    if (error !== drain.reason) throw error
+    return undefined
   })
+  if (database !== undefined) {
+    say(`Working for ${address.place} with up to ${calls} concurrent calls.`)
+    await runWorker({
+      ...{ database, name, calls, leaseSeconds, drain, say },
+      open: (assignment, means) => openAssignment(assignment, means, options),
+    })
+  }
   say('Done.')
 }

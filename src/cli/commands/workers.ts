@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { Database } from '../../store/postgres/database.ts'
+import { readersPatienceMs } from '../../store/run-ledger.ts'
 import { type WorkOverview, workOverview } from '../../workers/overview.ts'
 import { duration } from '../display/numbers.ts'
 import type { Lines, Screen } from '../display/screen.ts'
@@ -22,7 +23,7 @@ export function workersCommand(): Command {
       ],
     })
     .action(async (options: { readonly json: boolean }) => {
-      await using database = await Database.open(sharedAddress())
+      await using database = await Database.open(sharedAddress(), { patienceMs: readersPatienceMs })
       const overview = await workOverview(database)
       printResult(options, overview, (screen) => overviewLines(overview, screen))
     })

@@ -40,7 +40,14 @@ export function byWorkers(say: (text: string) => void): OpenElsewhere {
     const assignment = assignmentOf(parts, source)
     // A search is not part of the training's budget.
     const account = search === undefined ? {} : { account: `${namespace} search ${search}`, isFromNow: true }
-    return opened(await Database.open(address), { ledger, namespace, assignment, caps, say, ...account })
+    return opened(await Database.open(address, { say }), {
+      ledger,
+      namespace,
+      assignment,
+      caps,
+      say,
+      ...account,
+    })
   }
 }
 
@@ -55,7 +62,7 @@ export function afreshByWorkers(
   return async ({ parts, split, rules, folder, caps: { cost, tokens, calls } }) => {
     const placeFile = folder === undefined ? undefined : join(folder, 'ledger.json')
     const namespace = placeFile !== undefined && existsSync(placeFile) ? readPlace(placeFile) : randomUUID()
-    const database = await Database.open(sharedAddress(), { connections: 8 })
+    const database = await Database.open(sharedAddress(), { connections: 8, say })
     await PostgresLedger.create(database, namespace, `evaluation of ${parts.set.name}`)
     if (placeFile !== undefined) writePlace(placeFile, namespace)
     const ledger = await PostgresLedger.open(database, { name: namespace })

@@ -124,6 +124,7 @@ describe('opening', () => {
     expect(await first!.query('SELECT version FROM magic.migrations')).toEqual([
       { version: 1 },
       { version: 2 },
+      { version: 3 },
     ])
     await Promise.all(opened.map((one) => one.close()))
   })
@@ -134,13 +135,23 @@ describe('opening', () => {
     await first.query('INSERT INTO magic.migrations (version) VALUES (99)')
     await first.close()
     await expect(Database.open(new PostgresAddress(fresh))).rejects.toThrow(
-      /has version 99; this version of magic knows 2/,
+      /has version 99; this version of magic knows 3/,
     )
   })
 
   test.for([
     ['a wrong password', (good: string) => good.replace('canary', 'wrong'), /rejects the user or password/],
     ['no such database', (good: string) => `${good}x`, /has no such database/],
+    [
+      'no encryption',
+      (good: string) => `${good}?sslmode=verify-full`,
+      /cannot be encrypted .*does not support SSL/,
+    ],
+    [
+      'no certificate',
+      (good: string) => `${good}?sslrootcert=/no/file`,
+      /cannot be encrypted .*no such file/,
+    ],
   ] as const)('%s is reported at once, without the password', async ([, change, message]) => {
     const failure = await Database.open(new PostgresAddress(change(address))).catch((error) => error)
     expect(failure).toBeInstanceOf(LedgerError)
@@ -169,6 +180,12 @@ describe('opening', () => {
     const here = new PostgresAddress(address)
     expect(`${here}`).toMatch(/^127\.0\.0\.1:\d+\/d\d+_\d+$/)
     expect(JSON.stringify({ here })).not.toMatch(/canary|magic/)
+    const inQuery = new PostgresAddress(
+      `postgres://host/db?user=magic&password=${encodeURIComponent(canaryPassword)}`,
+    )
+    expect(inQuery.redact(`no ${canaryPassword} or ${encodeURIComponent(canaryPassword)}`)).toBe(
+      'no [redacted] or [redacted]',
+    )
     expect(here.redact(`no entry with ${canaryPassword} or ${address}`)).toBe(
       'no entry with [redacted] or [redacted]',
     )

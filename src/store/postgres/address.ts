@@ -20,8 +20,10 @@ export class PostgresAddress {
       )
     this.place = `${url.host}${url.pathname}`
     this.#address = address
-    const password = url.password
-    this.#secrets = [address, password, decoded(password)].filter((secret) => secret !== '')
+    // libpq, and so the driver, also takes them as parameters.
+    const named = url.searchParams.get('password') ?? ''
+    const passwords = [url.password, decoded(url.password), named, encodeURIComponent(named)]
+    this.#secrets = [address, ...passwords].filter((secret) => secret !== '')
   }
 
   /** The full address with its password, only for connecting. */

@@ -11,6 +11,10 @@ export interface DatabaseOptions {
   readonly patienceMs?: number
   /** After this long without an answer, a statement is retried on another connection. */
   readonly statementMs?: number
+  /** Gives up opening it. */
+  readonly signal?: AbortSignal
+  /** Told when the server is away for some seconds, and when it is back. */
+  readonly say?: (text: string) => void
 }
 
 /** A Buffer is sent in PostgreSQL's binary form. */
@@ -27,21 +31,25 @@ export class Database {
   readonly patienceMs: number
   /** The longest a statement can take, including its cancellation. */
   readonly slowestMs: number
+  readonly #signal: AbortSignal | undefined
+  readonly #outage: Outage
 
   private constructor(
-    address: PostgresAddress,
-    pool: Pool,
-    { patienceMs, slowestMs }: { readonly patienceMs: number; readonly slowestMs: number },
+    { address, pool, patienceMs, slowestMs }: Pick<Database, 'address' | 'pool' | 'patienceMs' | 'slowestMs'>,
+    outage: Outage,
+    signal?: AbortSignal,
   ) {
     this.address = address
     this.pool = pool
     this.patienceMs = patienceMs
     this.slowestMs = slowestMs
+    this.#outage = outage
+    this.#signal = signal
   }
 
   /** Connects, and creates or updates the tables. */
   static async open(address: PostgresAddress, options: DatabaseOptions = {}): Promise<Database> {
-    const { connections = 4, patienceMs = 60_000, statementMs = 30_000 } = options
+    const { connections = 4, patienceMs = 60_000, statementMs = 30_000, signal, say } = options
     const slowestMs = statementMs + Math.min(5000, statementMs)
     const { default: pg } = await requirePackage('A ledger on PostgreSQL', ['pg'], () => import('pg'))
     const pool = new pg.Pool({
@@ -59,9 +67,9 @@ export class Database {
     // Broken connections are replaced when needed. Without these listeners, their errors would end the process.
     pool.on('error', () => {})
     pool.on('connect', (client) => client.on('error', () => {}))
-    const database = new Database(address, pool, { patienceMs, slowestMs })
+    const database = new Database({ address, pool, patienceMs, slowestMs }, new Outage(address, say))
     try {
-      await migrate(database)
+      await migrate(signal === undefined ? database : database.until(signal))
       return database
     } catch (error) {
       await database.close()
@@ -69,34 +77,31 @@ export class Database {
     }
   }
 
+  /** The same database, but retries end when the signal aborts. */
+  until(signal: AbortSignal): Database {
+    return new Database(this, this.#outage, signal)
+  }
+
   /** Runs a statement; runs it again if the connection breaks. Returns integers as numbers. */
   query<Row>(text: string, values: readonly Parameter[] = []): Promise<Row[]> {
-    return persistently(
-      async () => {
-        const { rows } = await this.pool.query({ text, values: [...values], types: { getTypeParser } })
-        return rows as Row[]
-      },
-      this.address,
-      this.patienceMs,
-    )
+    return this.#persistently(async () => {
+      const { rows } = await this.pool.query({ text, values: [...values], types: { getTypeParser } })
+      return rows as Row[]
+    })
   }
 
   /** Runs work while no other process runs any under this name. If the connection breaks, waits and runs it again. */
   alone(name: string, work: (client: PoolClient) => Promise<unknown>): Promise<void> {
-    return persistently(
-      async () => {
-        const client = await this.pool.connect()
-        try {
-          await client.query('SELECT pg_advisory_lock(hashtext($1))', [name])
-          await work(client)
-        } finally {
-          // Closing the connection releases the lock.
-          client.release(true)
-        }
-      },
-      this.address,
-      this.patienceMs,
-    )
+    return this.#persistently(async () => {
+      const client = await this.pool.connect()
+      try {
+        await client.query('SELECT pg_advisory_lock(hashtext($1))', [name])
+        await work(client)
+      } finally {
+        // Closing the connection releases the lock.
+        client.release(true)
+      }
+    })
   }
 
   /** May be called twice. */
@@ -106,6 +111,36 @@ export class Database {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+
+  async #persistently<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { address, patienceMs } = this
+    const onAway = (reason: string) => this.#outage.begin(reason)
+    const result = await persistently(work, { address, patienceMs, signal: this.#signal, onAway })
+    this.#outage.end()
+    return result
+  }
+}
+
+/** Tells of an outage once, however many statements wait for its end. */
+class Outage {
+  readonly #address: PostgresAddress
+  readonly #say: (text: string) => void
+  #isOn = false
+
+  constructor(address: PostgresAddress, say: (text: string) => void = () => {}) {
+    this.#address = address
+    this.#say = say
+  }
+
+  begin(reason: string): void {
+    if (!this.#isOn) this.#say(`Waiting for the PostgreSQL at ${this.#address.place} (${reason}).`)
+    this.#isOn = true
+  }
+
+  end(): void {
+    if (this.#isOn) this.#say(`The PostgreSQL at ${this.#address.place} is back.`)
+    this.#isOn = false
   }
 }
 

@@ -22,22 +22,39 @@ export function isPassing(error: unknown): boolean {
   return lost.test(message)
 }
 
-/** Retries after transient errors, at growing intervals, for up to `patienceMs`. The work may be done twice. */
+/** An outage of this length is worth a word to the user. */
+const noticedMs = 2000
+
+export interface Patience {
+  readonly address: PostgresAddress
+  /** How long to keep trying. */
+  readonly patienceMs: number
+  /** Ends the retries early, with its reason. */
+  readonly signal?: AbortSignal
+  /** Called once when the server has been away for some seconds. */
+  readonly onAway?: (reason: string) => void
+}
+
+/** Retries after transient errors, at growing intervals. The work may be done twice. */
 export async function persistently<Result>(
   work: () => Promise<Result>,
-  address: PostgresAddress,
-  patienceMs: number,
+  { address, patienceMs, signal, onAway }: Patience,
 ): Promise<Result> {
   const start = performance.now()
+  let isNoticed = false
   for (let pause = 25; ; pause = Math.min(2 * pause, 2000)) {
     try {
       return await work()
     } catch (error) {
       if (!isPassing(error)) throw explained(error, address)
-      if (performance.now() - start >= patienceMs) throw unreachable(address, patienceMs, error)
+      const awayMs = performance.now() - start
+      if (awayMs >= patienceMs) throw unreachable(address, patienceMs, error)
+      if (awayMs >= noticedMs && !isNoticed) onAway?.(reasonOf(error, address))
+      isNoticed ||= awayMs >= noticedMs
     }
     // Random, so that clients do not all return at once to a server that has just started.
-    await sleep(pause * (0.5 + Math.random()))
+    await sleep(pause * (0.5 + Math.random()), undefined, { signal }).catch(() => {})
+    signal?.throwIfAborted()
   }
 }
 
@@ -49,11 +66,27 @@ export function unreachable(address: PostgresAddress, patienceMs: number, error?
   )
 }
 
+/** TLS is not offered, a certificate is not trusted, or its file cannot be read. */
+function isOfEncryption(error: unknown): boolean {
+  const { code = '', message, syscall } = error as NodeJS.ErrnoException
+  return (
+    /^(?:DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+|CERT_\w+|HOSTNAME_MISMATCH|EPROTO|ERR_(?:TLS|SSL|OSSL)_\w+)$/.test(
+      code,
+    ) ||
+    /does not support SSL|establishing an SSL connection/.test(message) ||
+    syscall === 'open'
+  )
+}
+
 /** Explains errors that the user can fix, with the next step. Others are bugs and stay as they are. */
 function explained(error: unknown, address: PostgresAddress): unknown {
   const { code } = error as { code?: string }
   const { place } = address
   const reason = reasonOf(error, address)
+  if (isOfEncryption(error))
+    return new LedgerError(
+      `The connection to the PostgreSQL at ${place} cannot be encrypted as MAGIC_LEDGER asks (${reason}). Check its \`sslmode\` and \`sslrootcert\`, and the server's certificate.`,
+    )
   switch (code) {
     case '28P01': // invalid_password
     case '28000': // invalid_authorization_specification
