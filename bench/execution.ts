@@ -73,7 +73,7 @@ async function compareRequests(engines: readonly EngineClient[]): Promise<void> 
     for (const [index, requests] of made.entries()) {
       if (requests.length !== nodesOf(shape) || requests.join() !== made[0]!.join())
         throw new Error(
-          `${engines[index]!.name} makes other requests than ${engines[0]!.name} for '${shape}'.`,
+          `${engines[index]!.name} makes different requests than ${engines[0]!.name} for '${shape}'.`,
         )
     }
   }

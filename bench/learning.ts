@@ -1,5 +1,5 @@
-// What training is worth: value learning against the paper's method, a fixed graph found by search, and no training, all with the
-// same number of paid evaluations, on the demo's questions and the simulated model.
+// The benefit of training: value learning compared with the paper's method, a fixed graph found by search, and no training, all
+// with the same number of paid evaluations, on the demo's questions and the simulated model.
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, mkdirSync, readFileSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'

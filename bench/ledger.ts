@@ -36,7 +36,7 @@ export const ledgerBench: Bench = async ({ quick, say }) => {
   }
 }
 
-/** On its own PostgreSQL, which waits for the disk, as installed. */
+/** On its own PostgreSQL with default settings, which waits for the disk. */
 async function measureOnPostgres(rows: number, say: (line: string) => void) {
   const postgres = await Postgres.start({
     durable: true,

@@ -1,11 +1,11 @@
-// `magic serve` with the official client: what it adds to the model's own time, what it costs against a bare Hono handler
+// `magic serve` with the official client: the time it adds to the model's own, its cost compared with a bare Hono handler
 // that makes the same calls, and whether its memory grows.
 //
-// The overhead of a request is the time that its client waited, less the longest chain of model calls behind it. How long
-// each call took is what the model endpoint measured itself, from the arrival of the request to the moment before it sends
-// the reply: its timers may fire late, and that is the model's time. Everything else counts as overhead: the client's
-// own work, all waiting in sockets and event loops, and the server. The same figure for the bare handler, in the same run,
-// shows how much of it belongs to the client and to a machine that all three processes share.
+// The overhead of a request is the time its client waited, minus its longest chain of model calls. The model endpoint
+// measures each call itself, from the arrival of the request until just before it sends the reply; late timers thus count
+// as the model's time. Everything else is overhead: the client's own work, waiting in sockets and event loops, and the
+// server. The same figure for the bare handler, in the same run, shows how much of it is due to the client and to a machine
+// shared by all three processes.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -22,12 +22,12 @@ import type { EndpointOrder, EndpointReport } from './serve/model-endpoint.ts'
 import type { ServerMemory, ServerOrder, ServerReport } from './serve/server-process.ts'
 import { trainingQuestions } from './training/questions.ts'
 
-/** Of one call, in milliseconds. */
+/** Milliseconds per model call. */
 const latency = 200
 const clients = 64
 
 /**
- * For the client and the model endpoint, whose garbage collectors would otherwise stop all 64 clients or all calls at once, and
+ * For the client and the model endpoint, whose garbage collection would otherwise stop all 64 clients or all calls at once and
  * take a core from the server. The server runs with the default settings.
  */
 const rareCollections = ['--min-semi-space-size=64', '--max-semi-space-size=128']
@@ -68,7 +68,7 @@ export const serveBench: Bench = async ({ quick, say }) => {
       return (await reported)[0] as Report
     }
     const setLatency = (ms: number) => endpoint.child.send({ latency: ms } satisfies EndpointOrder)
-    /** Requests of all clients, with what each process did for them. */
+    /** Sends the requests of all clients, and measures each process. */
     const load = async (url: string, requestsEach: number, spreadMs = 0) => {
       const given = { url, clients, requestsEach, questions, spreadMs }
       await order<EndpointOrder, EndpointReport>(endpoint.child, 'report')
@@ -95,7 +95,7 @@ export const serveBench: Bench = async ({ quick, say }) => {
     say(`${clients} clients, ${latency} ms per call …`)
     setLatency(latency)
     const requestsEach = quick ? 2 : 40
-    // A server is warm for nearly all of its life: its heap has grown to what this load needs.
+    // A server is warm for most of its life: its heap has grown to the size this load needs.
     const warmUps = quick ? 1 : 10
     await load(served, warmUps, 1000)
     const ours = await load(served, requestsEach, 1000)
@@ -121,7 +121,7 @@ export const serveBench: Bench = async ({ quick, say }) => {
       },
       overheadMs: summary(overhead.measured),
       bareOverheadMs: summary(bareOverhead.measured),
-      /** With exactly 200 ms per call, whatever the model really took. */
+      /** Assumes exactly 200 ms per call, whatever the model actually took. */
       nominal: { overheadMs: summary(overhead.nominal), bareOverheadMs: summary(bareOverhead.nominal) },
       requests: {
         timed: ours.answered.length,
@@ -152,7 +152,7 @@ interface Load extends ClientReport {
   readonly after: ServerReport
 }
 
-/** Per request, over the measured and over the nominal time of its calls. Requests with repaired replies are left out. */
+/** Overhead per request, relative to the measured and the nominal time of its calls. Skips requests with repaired replies. */
 function overheads({ answered, model }: Load, plans: ReadonlyMap<string, ExpectedCall[]>) {
   const measured = new Samples()
   const nominal = new Samples()
@@ -160,7 +160,7 @@ function overheads({ answered, model }: Load, plans: ReadonlyMap<string, Expecte
   for (const [question, answers] of Object.entries(byQuestion)) {
     const plan = plans.get(question)!
     let calls = model.calls[question]!
-    // Requests with the same question follow one another, and so do their calls.
+    // Requests with the same question are sequential, and so are their calls.
     for (const { ms, calls: counted } of answers) {
       const made = counted ?? plan.length
       if (made === plan.length) {
@@ -177,7 +177,7 @@ function perSecond({ answered, seconds }: ClientReport): number {
   return answered.length / seconds
 }
 
-/** Of the client, the server and the model endpoint. */
+/** CPU time of the client, the server and the model endpoint. */
 function cpuOf({ answered, cpuMillis, before, after, model }: Load) {
   const count = answered.length
   return {

@@ -21,7 +21,7 @@ export async function startTorchPeer(scenario: string, say: (line: string) => vo
     const { value, done } = await lines.next()
     if (done) throw new Error('The PyTorch peer ended.')
     const answer = JSON.parse(value)
-    if (answer.error) throw new Error(`The PyTorch peer says: ${answer.error}`)
+    if (answer.error) throw new Error(`The PyTorch peer failed: ${answer.error}`)
     return answer
   }
   const environment = await ask({ setup: scenario })
@@ -41,7 +41,7 @@ function ensureTorch(say: (line: string) => void): void {
   if (!hasTorch()) throw new Error(`${python} still cannot import torch with an optimised BLAS.`)
 }
 
-/** Whether PyTorch uses an optimised BLAS; the reference BLAS would be no fair peer. */
+/** Whether PyTorch uses an optimised BLAS; the reference BLAS would be an unfair comparison. */
 function hasTorch(): boolean {
   const check = 'import runtime, numpy, sys; sys.exit(runtime.loaded_blas() is None)'
   const folder = fileURLToPath(new URL('./torch', import.meta.url))

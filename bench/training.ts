@@ -24,7 +24,7 @@ import { type SequentialUpdate, trainSequentially } from './training/sequential-
 const latencyMs = 1000
 const seed = 1
 
-/** More than an update ever has in flight. */
+/** More than an update ever needs. */
 const unlimited = 10_000
 
 export const trainingBench: Bench = async ({ quick, say }) => {

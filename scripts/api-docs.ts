@@ -36,7 +36,7 @@ export function makeApiPage(model: string): string {
   return `${introduction}${sections.join('')}`
 }
 
-/** The first folder below the temporary one where the declarations were made. */
+/** The folder of `src/` an item comes from. */
 function roomOf({ fileUrlPath = '' }: ApiItem): string {
   const [, ...path] = fileUrlPath.replace(/^build\//, '').split('/')
   return path.length > 1 ? path[0]! : 'general'

@@ -14,8 +14,8 @@ interface TypesOutput {
 }
 
 export function buildTypes({ declarations, model }: TypesOutput): void {
-  // Inside the project, so that packages are found from there, but not in node_modules, where it would count as somebody else's,
-  // and not in dist/, which a build at the same time would empty.
+  // Inside the project, so that packages can be resolved, but not in node_modules, where it would count as a dependency, and not
+  // in dist/, which a concurrent build would empty.
   mkdirSync(join(root, 'build'), { recursive: true })
   const folder = mkdtempSync(join(root, 'build/declarations-'))
   try {

@@ -1,5 +1,5 @@
-// npm run build: makes the package in dist/. MAGIC_API_MODEL names a file for the data of the API reference, which the same
-// work produces.
+// npm run build: builds the package in dist/. MAGIC_API_MODEL names a file for the data of the API reference, a by-product of
+// the build.
 import { cpSync, globSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,14 +1,14 @@
-// Source maps for stack traces: they need files and lines only, and take a tenth of the space without the rest.
+// Source maps for stack traces, which only need files and lines. Without the rest, they take a tenth of the space.
 
 interface SourceMap {
   readonly mappings: string
   readonly [field: string]: unknown
 }
 
-/** A place in the generated line, and the place in the sources that it comes from. */
+/** A column of the generated line, and the source line it comes from. */
 type Segment = readonly [column: number, source: number, line: number]
 
-/** Keeps a place only if it leads to another source line than the one before it. Sources, names and columns are dropped. */
+/** Keeps a segment only if its source line differs from that of the one before. Drops sources, names and columns. */
 export function lineMap({ mappings, names: _, sourcesContent: __, ...map }: SourceMap): SourceMap {
   return { ...map, names: [], mappings: encoded(decoded(mappings).map(changesOfLine)) }
 }
@@ -20,7 +20,7 @@ function changesOfLine(segments: readonly Segment[]): readonly Segment[] {
   })
 }
 
-/** The segments of each generated line. Those without a source are left out. */
+/** The segments of each generated line, without those that have no source. */
 function decoded(mappings: string): Segment[][] {
   let source = 0
   let line = 0
@@ -58,7 +58,7 @@ function encoded(lines: readonly (readonly Segment[])[]): string {
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
-/** Base64 VLQ: five bits per digit, the lowest first; bit 6 says that more follow. The lowest bit of all is the sign. */
+/** Base64 VLQ: five bits per digit, lowest first; bit 6 means that more digits follow. The lowest bit is the sign. */
 function numbersOf(text: string): number[] {
   const numbers: number[] = []
   let value = 0

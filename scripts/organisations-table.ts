@@ -1,9 +1,9 @@
 // npm run docs:organisations -- [--seeds 0..4] [--sets mmlu_pro,gsm8k] [--only names] [--questions 250] [--out folder]
 //   [--data folder] [--done] [--write]
 //
-// Runs every system on the simulated model, in this process, over two task sets and several seeds. Each system, set and seed is a
-// file in the folder. Repeat the command to continue after a stop, or start it several times to share the work. When everything is
-// done, it prints the table; --write puts it into docs/organisations.md, --done runs nothing and uses what is there.
+// Runs every system on the simulated model, in this process, on two task sets with several seeds. Each combination is a file in the
+// folder. Repeat the command to continue after a stop, or start it several times to share the work. When everything is done, it
+// prints the table; --write puts it into docs/organisations.md; --done runs nothing and uses the existing files.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -30,7 +30,7 @@ const seeds = values.seeds.split(',').flatMap((part) => {
   return Array.from({ length: last - first + 1 }, (_, place) => first + place)
 })
 const sets = values.sets.split(',').map((name) => {
-  if (!taskSets.includes(name as TaskSetName)) throw new Error(`There is no task set ${name} here.`)
+  if (!taskSets.includes(name as TaskSetName)) throw new Error(`There is no task set ${name}.`)
   return name as TaskSetName
 })
 const wanted = values.only?.split(',')
@@ -61,7 +61,7 @@ const missing = rows.flatMap(({ name, cells }) =>
 )
 if (missing.length > 0 && !values.done)
   process.stderr.write(
-    `Other processes still work on ${missing.length}: ${missing.slice(0, 5).join(', ')}${missing.length > 5 ? ', …' : ''}. Repeat the command once they have ended.\n`,
+    `Other processes are still working on ${missing.length}: ${missing.slice(0, 5).join(', ')}${missing.length > 5 ? ', …' : ''}. Repeat the command when they are done.\n`,
   )
 else {
   const table = tableOf(rows, { sets, seeds, questions: Number(values.questions), isPartial: values.done })

@@ -1,5 +1,5 @@
-// What `--json` prints, per command: `npm run docs:schemas` writes docs/schemas/*.json from here. Fields may be added; those
-// named here stay. test/cli/output-schemas.test.ts checks that every command has a schema and prints what it says.
+// The output of `--json` per command, from which `npm run docs:schemas` writes docs/schemas/*.json. Fields may be added but not
+// removed. test/cli/output-schemas.test.ts checks that every command has a schema and that its output matches.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'

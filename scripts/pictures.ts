@@ -1,4 +1,4 @@
-// Takes the pictures of docs/view.md: npm run docs:pictures. It trains the demo first, unless a folder with its run is named.
+// npm run docs:pictures: takes the pictures of docs/view.md. Trains the demo first, unless a folder with its run is given.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,7 +27,7 @@ type Look = { readonly colorScheme?: 'light' | 'dark'; readonly width?: number }
 const view = await startMagicView('--runs-dir', runs, '--allow-ask')
 const browser = await openBrowser()
 
-/** Opens a page, does something on it, and takes a picture of what is then to be seen. */
+/** Opens a page, does something on it, and takes a picture of the result. */
 async function picture(
   name: string,
   path: string,

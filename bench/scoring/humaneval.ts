@@ -42,7 +42,7 @@ export async function measureHumaneval(
       const { prompt, entry_point: entryPoint, test } = row
       const reference: HumanevalReference = { kind: 'humaneval', prompt, entryPoint, test }
       const { status } = await scoreProgram(pool, prompt + row.canonical_solution, reference)
-      if (status !== 'passed') throw new Error(`${row.task_id} came to ${status} in the sandbox.`)
+      if (status !== 'passed') throw new Error(`${row.task_id} ended as ${status} in the sandbox.`)
     }
     const ours = new Samples()
     const theirs = new Samples()

@@ -1,4 +1,4 @@
-// Many clients of the official kind, in a process of their own so that their work does not delay the server's event loop.
+// Many official clients, in a separate process so that their work does not delay the server's event loop.
 import OpenAI from 'openai'
 import { cpuMillis } from './cpu-millis.ts'
 import type { GivenGraph } from './critical-path.ts'
@@ -8,7 +8,7 @@ export interface ClientOrder {
   readonly clients: number
   readonly requestsEach: number
   readonly questions: readonly string[]
-  /** Clients start at different times within it, as they do in life. */
+  /** Clients start at different times within this period, as real ones do. */
   readonly spreadMs: number
 }
 
@@ -23,7 +23,7 @@ export interface ClientReport {
 
 export interface Answer {
   readonly question: string
-  /** From the call of the client's method to its result, so the client's own work is part of it. */
+  /** From calling the client's method to its result, so it includes the client's own work. */
   readonly ms: number
   /** Model calls behind it, as the server counted them; the bare one does not. */
   readonly calls?: number
@@ -49,7 +49,7 @@ async function run(order: ClientOrder): Promise<ClientReport> {
   const start = performance.now()
   const one = async (number: number) => {
     await new Promise((resolve) => setTimeout(resolve, (spreadMs * number) / clients))
-    // No two clients ever ask the same question, so the endpoint's calls can be told apart by it.
+    // No two clients ask the same question, so it identifies the endpoint's calls.
     const own = questions.filter((_, place) => place % clients === number)
     for (let round = 0; round < requestsEach; round += 1) {
       const question = own[round % own.length]!

@@ -1,4 +1,4 @@
-/** Processor time that this process has used, in all its threads. */
+/** CPU time this process has used, in all threads. */
 export function cpuMillis(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000

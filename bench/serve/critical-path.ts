@@ -11,7 +11,7 @@ export interface GivenGraph {
 /** A model call as the model endpoint saw it. */
 export interface ServedCall {
   readonly label: string
-  /** From the arrival of the request to the moment before its reply is sent. */
+  /** From the arrival of the request until just before its reply is sent. */
   readonly ms: number
 }
 
@@ -20,7 +20,7 @@ export interface ExpectedCall {
   readonly predecessors: readonly number[]
 }
 
-/** The calls that a graph makes when no reply has to be repaired; the finalizer's comes last. */
+/** The calls a graph makes if no reply needs repair; the finalizer's is last. */
 export function callsOf({ units }: GivenGraph): ExpectedCall[] {
   const graph = AgentGraph.of(units as Parameters<typeof AgentGraph.of>[0])
   const { nodes } = planOf(graph, { library: paperLibrary, profile: { tools: [] }, tools: emptyToolbox })
@@ -30,7 +30,7 @@ export function callsOf({ units }: GivenGraph): ExpectedCall[] {
   })
 }
 
-/** What a request asks about, and which call of its graph it is. */
+/** The question of a request, and which call of its graph it is. */
 export function readCall(user: string): { question: string; label: string } {
   const { task, executor, predecessors = [] } = JSON.parse(user) as SentRequest
   // Of two predecessors with the same name, the second is called `name#2`.
@@ -49,7 +49,7 @@ function labelOf(executor: string, part: string, heard: readonly string[]): stri
   return `${executor} ${part} after ${[...heard].sort().join(', ')}`
 }
 
-/** The longest chain of calls, each as long as `msOf` says. */
+/** The duration of the longest chain of calls, with `msOf` per call. */
 export function longestChain(calls: readonly ExpectedCall[], msOf: (call: ExpectedCall) => number): number {
   const ends: number[] = []
   for (const [place, call] of calls.entries())
@@ -57,7 +57,7 @@ export function longestChain(calls: readonly ExpectedCall[], msOf: (call: Expect
   return Math.max(...ends)
 }
 
-/** The longest chain with the times that the model really took. */
+/** The longest chain with the times the model actually took. */
 export function modelTime(calls: readonly ExpectedCall[], served: readonly ServedCall[]): number {
   const left = new Map<string, number[]>()
   for (const { label, ms } of served) left.set(label, [...(left.get(label) ?? []), ms])

@@ -1,6 +1,6 @@
-// An OpenAI-compatible endpoint in a process of its own: the simulated model, but every call takes equally long. It shares
-// the machine with the server under test, so it does as little as it can: each distinct request is answered by the
-// simulator once, and repeated after that.
+// An OpenAI-compatible endpoint in its own process: the simulated model, with the same latency for every call. It shares the
+// machine with the server under test, so it does as little as possible: the simulator answers each distinct request once, and
+// the reply is repeated after that.
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { SimulatedModel } from '../../src/simulator/model/simulator.ts'
@@ -11,7 +11,7 @@ import { readCall, type ServedCall } from './critical-path.ts'
 export type EndpointOrder = { readonly latency: number } | 'report'
 
 export interface EndpointReport {
-  /** By question, in the order of the replies. Emptied with each report. */
+  /** By question, in the order of the replies. Reset by each report. */
   readonly calls: Readonly<Record<string, readonly ServedCall[]>>
   /** Since the last report. */
   readonly cpuMillis: number

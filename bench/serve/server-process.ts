@@ -1,4 +1,4 @@
-// The server under test, and the bare one that it is measured against, in a process of their own.
+// The server under test and the bare one to compare it with, in one process.
 import { PerformanceObserver } from 'node:perf_hooks'
 import { Hono } from 'hono'
 import { AskedQuestions } from '../../src/evaluation/asked-questions.ts'
@@ -15,8 +15,8 @@ import { cpuMillis } from './cpu-millis.ts'
 import { callsOf, type GivenGraph, readCall } from './critical-path.ts'
 
 /**
- * `memory` collects garbage first, so it is for loads whose times do not matter: a heap that was just emptied is small, and its
- * collector busy until it has grown again. Graphs by question: what the bare server makes calls for; the warm-up is over then.
+ * `memory` collects garbage first, so use it only if times do not matter: after a full collection the heap is small, and the
+ * collector is busy until it has grown again. `graphs` ends the warm-up and tells the bare server which calls to make.
  */
 export type ServerOrder = { readonly graphs: Readonly<Record<string, GivenGraph>> } | 'report' | 'memory'
 
@@ -27,7 +27,7 @@ export interface ServerMemory {
 
 export interface ServerReport {
   readonly cpuMillis: number
-  /** Since the last report: the share of time in which the event loop was busy, and pauses for garbage collection. */
+  /** Since the last report: share of time the event loop was busy, and pauses for garbage collection. */
   readonly busy: number
   readonly gcMs: { readonly sum: number; readonly longest: number }
 }
@@ -36,7 +36,7 @@ const [folder, baseURL] = process.argv.slice(2) as [string, string]
 const policy = await loadPolicy(folder, { thread: true })
 const model = openModel({ preset: 'vllm', model: 'simulated', baseURL }, {})
 
-/** What was asked during the warm-up, by question and label. */
+/** The requests of the warm-up, by question and label. */
 let recorded: Map<string, Map<string, ChatRequest>> | undefined = new Map()
 const recording = {
   identity: model.identity,
@@ -70,7 +70,7 @@ interface BareCall {
 
 const bareCalls = new Map<string, BareCall[]>()
 
-// The same calls in the same order, prepared beforehand, with nothing around them.
+// The same calls in the same order, prepared in advance, and nothing else.
 const bare = new Hono().post('/v1/chat/completions', async (context) => {
   const { messages } = await context.req.json()
   const calls: Promise<ChatReply>[] = []

@@ -6,8 +6,8 @@ import { SimulatedModel, type SimulatorSettings } from '../../src/simulator/mode
 export type Wait = (ms: number) => unknown
 
 /**
- * The simulated model, whose calls take the time it chooses. A reply's duration is that time, not a clock's: a clock would blame
- * the model for the time a reply waits for us.
+ * The simulated model with its simulated latency. A reply's duration is that latency, not measured time, which would include
+ * the time the reply waits for us.
  */
 export class LatencyModel implements ChatModel {
   readonly identity: ModelIdentity = { provider: 'simulated', model: 'bench', options: {} }

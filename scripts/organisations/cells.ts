@@ -9,11 +9,11 @@ import { benchmarkTaskSet } from '../../src/tasks/studies/benchmark-task-set.ts'
 import type { TaskSet } from '../../src/tasks/task-set.ts'
 import { engine, type System, type TaskSetName } from './systems.ts'
 
-/** What the table needs of one system on one task set with one seed. */
+/** The results of one system on one task set with one seed. */
 export interface Cell {
   readonly tokens: number
   readonly calls: number
-  /** By question. */
+  /** One per question. */
   readonly scores: readonly number[]
 }
 
@@ -23,7 +23,7 @@ interface StoreOptions {
   readonly questions: number
 }
 
-/** The cells of a folder, each a file that is written whole. */
+/** The cells of a folder, each a file that is written atomically. */
 export class CellStore {
   readonly #options: StoreOptions
   readonly #sets = new Map<TaskSetName, Promise<TaskSet>>()
@@ -32,7 +32,7 @@ export class CellStore {
     this.#options = options
   }
 
-  /** Those that are done, by seed. */
+  /** The finished cells, by seed. */
   cellsOf(system: System, tasks: TaskSetName, seeds: readonly number[]): ReadonlyMap<number, Cell> {
     const cells = new Map<number, Cell>()
     for (const seed of seeds) {
@@ -42,7 +42,7 @@ export class CellStore {
     return cells
   }
 
-  /** What its training has spent, by seed; none for systems that do not learn. */
+  /** Tokens spent on training, by seed; empty for systems that do not learn. */
   trainingTokensOf({ runs, trains }: System, tasks: TaskSetName, seeds: readonly number[]): number[] {
     return seeds.flatMap((seed) => {
       const events = join(this.#place(tasks, seed, fileName(runs)), 'runs', trains ?? '–', 'events.jsonl')
@@ -56,7 +56,7 @@ export class CellStore {
     return system.leftOut?.({ set: await this.#opened(tasks), source: {} })
   }
 
-  /** Makes a cell, unless it is there or another process is at it. */
+  /** Makes a cell, unless it exists or another process is working on it. */
   async make(system: System, tasks: TaskSetName, seed: number): Promise<void> {
     const file = this.#file(system.name, tasks, seed, 'json')
     if (existsSync(file)) return
@@ -72,7 +72,7 @@ export class CellStore {
       ...{ transportFailures: 'stop', budget: {} },
     })
     const report = await system.evaluate(lab, { set, source: {} }, seed)
-    if (!report.complete) throw new Error(`${system.name} was left before its end.`)
+    if (!report.complete) throw new Error(`${system.name} was not completed.`)
     const { tokens, calls, records } = report
     const cell: Cell = { tokens: tokens.total, calls, scores: records.map(({ score }) => score) }
     writeWhole(file, JSON.stringify(cell))
@@ -103,7 +103,7 @@ function fileName(name: string): string {
   return name.replace(/\W+/g, '-')
 }
 
-/** A file with this process's number while it works; none where a living process has put one there. */
+/** Claims a cell with a file that contains this process's id; undefined if a running process has claimed it. */
 function claimed(file: string): Disposable | undefined {
   const take = () => writeFileSync(file, String(process.pid), { flag: 'wx' })
   try {
@@ -117,7 +117,7 @@ function claimed(file: string): Disposable | undefined {
   return { [Symbol.dispose]: () => rmSync(file, { force: true }) }
 }
 
-/** Zero is a claim that is being written. */
+/** Zero means that the claim is just being written. */
 function isAlive(pid: number): boolean {
   if (pid === 0) return true
   try {

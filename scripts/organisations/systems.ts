@@ -13,7 +13,7 @@ import { machineSandbox } from '../../src/store/run-tools.ts'
 export const taskSets = ['mmlu_pro', 'gsm8k'] as const
 export type TaskSetName = (typeof taskSets)[number]
 
-/** Of a small model: those that learn from what answers cost need one. */
+/** The price of a small model, for systems that learn from the cost of answers. */
 const price = { currency: 'CNY', input: 1, cachedInput: 0.02, output: 2, asOf: '2026-04-24' }
 const sandbox = await machineSandbox()
 export const engine = { sandbox, execution: { prices: { 'simulated/simulated': price } } }
@@ -23,13 +23,13 @@ export interface System {
   readonly name: string
   readonly category: string
   readonly fidelity: string
-  /** Systems of one name share their runs, so one process works on them at a time. */
+  /** Systems with the same name share their runs, so only one process works on them at a time. */
   readonly runs: string
-  /** The name of the run that it trains, if it learns. */
+  /** The name of its training run, if it learns. */
   readonly trains?: string
-  /** Edges that the library's types forbid and it leaves out, if it has a fixed topology. */
+  /** Number of edges left out because types do not match, if it has a fixed topology. */
   leftOut?(opened: OpenedSet): Promise<number>
-  /** Answers that it votes on, if it is self-consistency. */
+  /** Number of answers, if it is self-consistency. */
   readonly answers?: number
   evaluate(lab: Laboratory, opened: OpenedSet, seed: number): Promise<OrganisationReport>
 }
@@ -61,7 +61,7 @@ function systemOf(definition: OrganisationDefinition, options: Record<string, nu
   }
 }
 
-/** Our own, with the settings that users get by default. */
+/** Our own system, with the users' default settings. */
 const ours = { category: 'ours', fidelity: '–', runs: 'magic' }
 const trainOurs = (lab: Laboratory, opened: OpenedSet, seed: number) =>
   lab.train('magic', opened, { ...trainingPresets.values, seed })
@@ -93,7 +93,7 @@ const magic: System = {
   },
 }
 
-/** Self-consistency, up to more tokens than the dearest system takes, for the column of matched tokens. */
+/** Self-consistency up to more tokens than the most expensive system uses, for the column of matched tokens. */
 const answers = [1, 3, 5, 7, 9, 11, 15, 21, 31, 51]
 
 /** In the order of the table, direct first. */

@@ -7,7 +7,7 @@ import type { System } from './systems.ts'
 type Cells = ReadonlyMap<number, Cell>
 
 export interface Row extends System {
-  /** By task set: the seeds that are done. */
+  /** By task set: the finished seeds. */
   readonly cells: readonly Cells[]
   /** By task set and seed: tokens of its training, if it learns. */
   readonly trainingTokens: readonly (readonly number[])[]
@@ -19,11 +19,11 @@ interface TableOptions {
   readonly sets: readonly string[]
   readonly seeds: readonly number[]
   readonly questions: number
-  /** It may lack cells. */
+  /** Whether cells may be missing. */
   readonly isPartial: boolean
 }
 
-/** Rows of self-consistency that are shown as such; all of them serve the matched column. */
+/** Self-consistency rows shown in the table; the matched column uses all of them. */
 const shownAnswers = [3, 5]
 
 export function tableOf(rows: readonly Row[], { sets, seeds, questions, isPartial }: TableOptions): string {
@@ -37,7 +37,7 @@ export function tableOf(rows: readonly Row[], { sets, seeds, questions, isPartia
     ...['system', 'category', 'fidelity'],
     ...sets.flatMap((tasks) => [
       ...[`${tasks} accuracy`, 'seeds', 'to direct [95 %]', 'tokens/q', 'calls/q', 'training tokens'],
-      'self-consistency within its tokens: accuracy (k), difference to it [95 %]',
+      'self-consistency within its tokens: accuracy (k), difference from it [95 %]',
     ]),
   ]
   const lines = shown.map(({ name, category, fidelity, cells, missingEdges, trainingTokens }) => [
@@ -79,7 +79,7 @@ function scoreText(own: readonly Cell[]): string {
   return deviation === null ? mean.toFixed(1) : `${mean.toFixed(1)} ± ${deviation.toFixed(1)}`
 }
 
-/** Paired by question, over the seeds that both have: the mean over them of each question's difference. */
+/** Paired by question: each question's mean difference over the seeds that both have. */
 function differenceText(own: Cells, base: Cells | undefined): string | undefined {
   const shared = [...own.keys()].filter((seed) => base?.has(seed))
   if (base === undefined || own === base || shared.length === 0) return undefined
@@ -90,7 +90,7 @@ function differenceText(own: Cells, base: Cells | undefined): string | undefined
   return `${points(difference)} [${points(low)}, ${points(high)}]`
 }
 
-/** The k that fits a system's tokens and uses most of them, if a dearer k was measured as well: else a larger one might fit. */
+/** The largest k within a system's tokens. Undefined unless a more expensive k was measured too, since a larger one might fit. */
 function matchedText(
   own: Cells,
   settings: readonly { readonly answers: number; readonly cells: Cells }[],

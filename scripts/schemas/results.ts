@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cost, count, evaluation, graph, matched, object, usage } from './shapes.ts'
 
-// What the commands that look at runs and prove results print with `--json`.
+// `--json` output of the commands that inspect runs and verify results.
 
 const answer = object({
   run: z.string(),
@@ -12,7 +12,7 @@ const answer = object({
   transcript: z
     .array(object({ node: z.string(), role: z.string(), status: z.string(), calls: z.array(object({})) }))
     .optional()
-    .describe('Every node with its requests and replies, where they were kept.'),
+    .describe('Every node with its requests and replies, if they were stored.'),
 })
 
 const plannedEvaluation = object({
@@ -28,7 +28,7 @@ export const resultsSchemas = {
     tasks: z.string(),
     split: z.string(),
     questions: count,
-    sampled: count.describe('Questions per organisation that were run on the simulated model.'),
+    sampled: count.describe('Questions per organisation run on the simulated model.'),
     model: z.string(),
     organisations: z.array(plannedEvaluation),
     total: plannedEvaluation,

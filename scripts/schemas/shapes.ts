@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-// Parts that the outputs of several commands share. Objects are loose: fields may be added to them.
+// Parts shared by the output of several commands. Objects are loose, so fields may be added.
 
 export const count = z.int().nonnegative()
 export const object = z.looseObject
@@ -9,7 +9,7 @@ const unit = object({
   realization: z.enum(['atomic', 'group']),
   predecessors: z.array(count),
 })
-export const graph = object({ units: z.array(unit) }).describe('Units in the order of their placement.')
+export const graph = object({ units: z.array(unit) }).describe('Units in the order they were added.')
 const interval = object({ mean: z.number(), low: z.number(), high: z.number() })
 export const cost = z.json().describe('`unpriced`, or an amount with its currency.')
 export const usage = object({ input: count, cachedInput: count, output: count, calls: count })
@@ -23,18 +23,18 @@ export const matched = z
       above: object({ answers: count, tokens: z.number(), score: z.number() }).optional(),
     }),
   )
-  .describe('Self-consistency at the tokens per question of each organisation, where it was evaluated.')
+  .describe('Self-consistency at the tokens per question of each organisation, if it was evaluated.')
 export const evaluation = object({
   organisation: z.string(),
   description: z.string(),
   fidelity: z
     .string()
     .optional()
-    .describe('Of a system of the literature: paper, released code or adaptation.'),
+    .describe('For a system from the literature: paper, released code or adaptation.'),
   split: z.string(),
   n: count,
   complete: z.boolean(),
-  score: interval.describe('Mean over all questions, failures as zero, with its 95 % interval.'),
+  score: interval.describe('Mean over all questions with its 95 % interval; failures count as zero.'),
   tokens: object({ input: z.number(), output: z.number(), total: z.number() }).describe('Per question.'),
   calls: z.number().describe('Per question.'),
   cost,

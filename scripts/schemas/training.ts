@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cost, count, evaluation, graph, object, spent } from './shapes.ts'
 
-// What the commands that train and look after ledgers and workers print with `--json`.
+// `--json` output of the commands for training, ledgers and workers.
 
 const range = object({ low: z.number(), expected: z.number(), high: z.number() })
 const ledger = object({
@@ -31,7 +31,7 @@ const trained = object({
   updates: count,
   spent,
   score: object({ first: share, last: share, questions: count }).describe(
-    'On the questions that were asked more than once, the first and the last time.',
+    'First and last score of the questions that came up more than once.',
   ),
   retries: count.describe('Attempts beyond the first of each call.'),
   reused: object({ calls: count, tokens: count }).describe('What the ledger saved.'),
@@ -42,7 +42,7 @@ export const trainingSchemas = {
   resume: trained,
   estimate: object({
     tasks: z.string(),
-    organisation: z.string().nullable().describe('The system to train in place of a policy.'),
+    organisation: z.string().nullable().describe('The system to train instead of a policy.'),
     model: z.string(),
     updates: count,
     calls: range,
@@ -63,8 +63,8 @@ export const trainingSchemas = {
     experiment: z.string(),
     title: z.string(),
     simulated: z.boolean(),
-    deviations: z.array(z.string()).describe('Where it is not the paper.'),
-    decisions: z.array(z.string()).describe('What the paper leaves open.'),
+    deviations: z.array(z.string()).describe('Deviations from the paper.'),
+    decisions: z.array(z.string()).describe('Our decisions where the paper leaves things open.'),
     tables: z.array(
       object({
         id: z.string(),
@@ -75,8 +75,8 @@ export const trainingSchemas = {
           z.array(
             object({
               value: z.union([z.number(), z.string(), z.boolean(), z.null()]).describe('Unrounded.'),
-              text: z.string().describe('As a report shows it.'),
-              runs: z.array(z.string()).optional().describe('Folders that it rests on.'),
+              text: z.string().describe('As shown in reports.'),
+              runs: z.array(z.string()).optional().describe('Folders of the runs behind it.'),
             }),
           ),
         ),
@@ -88,25 +88,25 @@ export const trainingSchemas = {
   'experiment-plan': object({
     experiment: z.string(),
     steps: z.array(plannedStep),
-    total: plannedStep.optional().describe('Absent where no model is asked.'),
+    total: plannedStep.optional().describe('Absent if no model is called.'),
     simulatedLengths: z.literal(true),
   }),
   workers: object({
     workers: z.array(
       object({
-        id: z.string().describe('Unique; it changes when a worker starts again.'),
+        id: z.string().describe('Unique; changes when a worker restarts.'),
         name: z.string(),
         version: z.string(),
         state: z.enum(['working', 'draining', 'silent']),
-        running: count.describe('Evaluations under way.'),
+        running: count.describe('Evaluations running now.'),
         done: count.describe('Evaluations since it took its lease.'),
         runs: z
           .array(object({ run: z.string(), running: count }))
-          .describe('The runs that it works for, with the evaluations under way for each.'),
-        rate: z.number().describe('Evaluations per second, over about the last ten.'),
-        calls: count.describe('Most model calls in flight.'),
+          .describe('The runs it works for, with the number of evaluations running for each.'),
+        rate: z.number().describe('Evaluations per second, over about ten seconds.'),
+        calls: count.describe('Maximum concurrent model calls.'),
         seconds: z.number().describe('Since it took its lease.'),
-        leaseSeconds: z.number().describe('Until the lease runs out, unless it is renewed.'),
+        leaseSeconds: z.number().describe('Until the lease expires, unless renewed.'),
       }),
     ),
     queue: object({
@@ -114,22 +114,24 @@ export const trainingSchemas = {
       running: count,
       oldestSeconds: z.number(),
       rate: z.number().describe('Evaluations done per second, over the last minute.'),
-      runs: z.array(object({ run: z.string(), waiting: count, running: count })).describe('The same by run.'),
+      runs: z
+        .array(object({ run: z.string(), waiting: count, running: count }))
+        .describe('`waiting` and `running` by run.'),
     }),
     models: z
       .array(
         object({
           model: z.string(),
           callsPerMinute: z.number().describe('Over about the last 20 seconds.'),
-          requestsPerMinute: z.number().nullable().describe('A limit that a run stated.'),
-          tokensPerMinute: z.number().nullable().describe('A limit that a run stated.'),
+          requestsPerMinute: z.number().nullable().describe('A limit set by a run.'),
+          tokensPerMinute: z.number().nullable().describe('A limit set by a run.'),
           learnedPerMinute: z
             .number()
             .nullable()
             .describe('The current rate if the provider has refused calls (429) in the last ten minutes.'),
         }),
       )
-      .describe('The models that were called in the last hour.'),
+      .describe('Models called in the last hour.'),
     refusals: z.array(object({ worker: z.string(), reason: z.string() })),
   }),
   'ledger-copy': object({
@@ -137,7 +139,7 @@ export const trainingSchemas = {
     to: z.string(),
     tables: z
       .record(z.string(), object({ rows: count, sha256: z.string() }))
-      .describe('What both hold, per table.'),
+      .describe('Content of both ledgers, per table.'),
   }),
   'ledger-list': z.array(ledger),
   'ledger-remove': ledger,

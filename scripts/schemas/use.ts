@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cost, count, graph, object, usage } from './shapes.ts'
 
-// What the commands that use policies, and those around them, print with `--json`.
+// `--json` output of the commands that use policies, and of the remaining ones.
 
 const probabilities = z.record(z.string(), z.number())
 const steps = z
@@ -14,7 +14,7 @@ const steps = z
       realizations: probabilities.optional(),
     }),
   )
-  .describe('How the graph came about, with the probabilities of every choice.')
+  .describe('How the graph was built, with the probabilities of every choice.')
 const benchmark = object({
   name: z.string(),
   title: z.string(),
