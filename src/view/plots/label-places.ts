@@ -24,7 +24,9 @@ interface Box {
   readonly bottom: number
 }
 
-const [away, lineHeight] = [10, 14]
+/** Between a point and its label. */
+export const labelAway = 10
+const lineHeight = 14
 /**
  * Lines to try, relative to the point: its own first, then further and further above and below. On both sides that makes 38
  * places, of which another label blocks at most four, so ten labels always find room.
@@ -42,7 +44,11 @@ export function labelPlaces(points: readonly LabelledPoint[], frame: PlotFrame):
     const width = textWidth(label)
     const places = lines.flatMap((line, far) =>
       (['start', 'end'] as const).map((anchor) => {
-        const place = { x: anchor === 'start' ? x + away : x - away, y: y + 4 + line * lineHeight, anchor }
+        const place = {
+          x: anchor === 'start' ? x + labelAway : x - labelAway,
+          y: y + 4 + line * lineHeight,
+          anchor,
+        }
         const box = boxOf(place, width)
         const isOutside =
           box.left < frame.left ||

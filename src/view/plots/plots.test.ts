@@ -130,6 +130,17 @@ test('point labels never overlap', () => {
   )
 })
 
+test('the last points have room for their labels on their right', () => {
+  const points = ['untrained', 'trained', 'shuffled'].map((label, place) => ({
+    ...{ label, tokens: 7180 + 110 * place },
+    score: { mean: 0.65, low: 0.4, high: 0.8 },
+  }))
+  for (const width of [340, 760, 1200]) {
+    const svg = svgText(scatterPlot({ points, metric: 'accuracy', formatTokens: String, width }))
+    expect(svg).toMatch(/text-anchor="start"[^>]*>shuffled</)
+  }
+})
+
 test('a long name is cut and shown in full by its title', () => {
   const role = 'a_role_whose_name_is_far_longer_than_any_box_of_a_graph'
   const svg = svgText(graphPlot([{ role, realization: 'atomic', predecessors: [] }]))

@@ -1,7 +1,7 @@
 import { axes, linearScale, niceTicks } from './axis.ts'
-import { labelPlaces } from './label-places.ts'
+import { labelAway, labelPlaces } from './label-places.ts'
 import { frontierPositions } from './pareto.ts'
-import { drawing, line, place, type SvgElement, svgElement, text } from './svg.ts'
+import { drawing, line, place, type SvgElement, svgElement, text, textWidth } from './svg.ts'
 
 export interface ScatterPoint {
   readonly label: string
@@ -21,7 +21,7 @@ const height = 380
 /** Score over tokens, with intervals. The line is the Pareto frontier. */
 export function scatterPlot({ points, metric, formatTokens, width = 760 }: ScatterPlot): SvgElement {
   const frame = { left: 54, right: width - 16, top: 30, bottom: height - 50 }
-  const most = Math.max(1, ...points.map(({ tokens }) => tokens)) * 1.06
+  const most = tokensShown(points, frame.right - frame.left)
   const low = Math.max(0, Math.min(...points.map(({ score }) => score.low)) - 0.03)
   const high = Math.min(1, Math.max(...points.map(({ score }) => score.high)) + 0.03)
   const x = linearScale([0, most], [frame.left, frame.right])
@@ -69,4 +69,13 @@ export function scatterPlot({ points, metric, formatTokens, width = 760 }: Scatt
       text(points[position]!.label, label.x, label.y, { class: 'label over', 'text-anchor': label.anchor }),
     ),
   ])
+}
+
+/** The end of the horizontal axis: behind the last point there is room for its label. */
+function tokensShown(points: readonly ScatterPoint[], width: number): number {
+  const ends = points.map(({ tokens, label }) => {
+    const room = Math.min(labelAway + textWidth(label) + 2, width / 3)
+    return (tokens * width) / (width - room)
+  })
+  return Math.max(1, ...ends)
 }

@@ -107,7 +107,7 @@ export function EvaluationTable({
       {
         id: 'units',
         header: 'Units',
-        width: '158px',
+        width: '172px',
         isNumber: true,
         value: ({ units }) => units.mean,
         cell: ({ units }) => `${units.mean.toFixed(1)} (${(units.groups * 100).toFixed(0)} % groups)`,

@@ -45,7 +45,7 @@ export function RunSettings({ name, run }: { readonly name: string; readonly run
             ['Setting', (setting) => <code>{setting.name}</code>],
             ['Value', ({ value }) => shown(value), 'number'],
             ['Paper', ({ differs, paper }) => (differs ? shown(paper) : 'the same'), 'number soft'],
-            ['Meaning', ({ description }) => description, 'soft'],
+            ['Meaning', ({ description }) => withCode(description), 'soft'],
           ]}
         />
       </Card>
@@ -79,4 +79,9 @@ function shown(value: unknown): string {
     : typeof value === 'string'
       ? value
       : JSON.stringify(value)
+}
+
+/** What stands between backticks is code. */
+function withCode(text: string): ReactNode {
+  return text.split('`').map((part, place) => (place % 2 === 1 ? <code key={part}>{part}</code> : part))
 }

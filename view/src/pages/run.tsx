@@ -88,7 +88,7 @@ function Heading({ run }: { readonly run: RunDetail }): ReactNode {
       </div>
       <dl className="tiles">
         <Tile
-          name={`${about.tasks.metric} on held-out questions`}
+          name={`held-out ${about.tasks.metric}`}
           value={row.score === undefined ? '–' : percent(row.score.mean)}
           note={
             row.score === undefined
