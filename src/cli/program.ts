@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { exitCode } from '../problem.ts'
+import { version } from '../version.ts'
 import { commandLines } from './display/command-lines.ts'
 import { type Lines, type Screen, screenOf } from './display/screen.ts'
 import { printable } from './display/terminal-text.ts'
@@ -82,8 +82,6 @@ function welcomeLines(screen: Screen): Lines {
     'All commands: `magic --help`. One command: `magic train --help`. Tab completion: `magic completion --help`.',
   ]
 }
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
 /** Runs a command line, explains what is wrong with it, and returns the exit code. */
 export async function runProgram(words: readonly string[]): Promise<number> {

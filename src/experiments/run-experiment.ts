@@ -13,6 +13,7 @@ import { changesBetween } from '../store/differing-settings.ts'
 import { digestOf, writeWhole } from '../store/durable-file.ts'
 import type { Study } from '../tasks/studies/study.ts'
 import { membership, splitVersion } from '../tasks/task-set.ts'
+import { version } from '../version.ts'
 import type { Laboratory, OpenedSet } from './laboratory.ts'
 import { modelDeviation } from './paper-model.ts'
 import type { ExperimentResult } from './report/tables.ts'
@@ -83,15 +84,13 @@ async function describe(
   const model = `${identity.provider}/${identity.model}`
   const isSimulated = isSimulatedModel(model)
   const memberships = opened.map(({ set }) => membershipFile(set))
-  const record = {
+  writeOrCompare(join(folder, 'experiment.json'), {
     format: 'magic-experiment-1',
     experiment: name,
-    settings: JSON.parse(JSON.stringify(settings)) as JsonObject,
-    given: JSON.parse(
-      JSON.stringify({ ...options, routeBudget, ledger, execution: engine.execution }),
-    ) as JsonObject,
-    model: JSON.parse(JSON.stringify(identity)) as JsonObject,
-    price: price === undefined ? null : (JSON.parse(JSON.stringify(price)) as JsonObject),
+    settings,
+    given: { ...options, routeBudget, ledger, execution: engine.execution },
+    model: identity,
+    price: price ?? null,
     encoder: { name: encoder.name, fingerprint: inputFingerprint(encoder) },
     transportFailures,
     sets: opened.map(({ set }, index) => ({
@@ -101,41 +100,38 @@ async function describe(
       library: set.library.fingerprint,
       versions: Object.fromEntries(Object.keys(set.splits).map((split) => [split, splitVersion(set, split)])),
     })),
-  }
-  writeOrCompare(join(folder, 'experiment.json'), record)
+  })
   mkdirSync(join(folder, 'memberships'), { recursive: true })
   for (const { file, text } of memberships) writeWhole(join(folder, file), text)
 
   const compared = definition.comparison?.(options)
   const trains = compared === undefined || compared.conditions.some((one) => 'training' in one)
   const { requestReuse } = trainingSettings.parse({ ...settings.training, ...options.training })
-  const otherModel = isSimulated ? undefined : modelDeviation(identity, settings.paperModel ?? notInPaper)
+  const [seed] = options.seeds
   const deviations = [
-    ...(otherModel === undefined ? [] : [otherModel]),
-    ...(settings.seed === undefined || settings.seed === options.seeds[0]
-      ? []
-      : [`The first seed is ${options.seeds[0]}, not ${settings.seed}.`]),
-    ...(trains && encoder.name === lexicalEncoder.name
-      ? [`The policy reads the vectors of the lexical encoder, not those of MiniLM.`]
-      : []),
+    !isSimulated && modelDeviation(identity, settings.paperModel ?? notInPaper),
+    settings.seed !== undefined &&
+      settings.seed !== seed &&
+      `The first seed is ${seed}, not ${settings.seed}.`,
+    trains &&
+      encoder.name === lexicalEncoder.name &&
+      'The policy reads the vectors of the lexical encoder, not those of MiniLM.',
     ...opened.flatMap(({ set: { title, selection } }) => [
-      ...(typeof selection['deviation'] === 'string' ? [`${title}: ${selection['deviation']}`] : []),
-      ...(['train', 'test'] as const).flatMap((part) => {
+      typeof selection['deviation'] === 'string' && `${title}: ${selection['deviation']}`,
+      ...(['train', 'test'] as const).map((part) => {
         const { selected = 0, used = 0 } = (selection[part] ?? {}) as { selected?: number; used?: number }
-        return used < selected ? [`${title}: only the first ${used} of ${selected} ${part} questions.`] : []
+        return used < selected && `${title}: only the first ${used} of ${selected} ${part} questions.`
       }),
     ]),
     ...Object.entries({ ...options.training, ...(engine.execution as object | undefined) })
       // Prices are not a deviation.
       .filter(([setting]) => setting !== 'prices')
       .map(([setting, value]) => `${setting} is ${JSON.stringify(value)}.`),
-    ...(transportFailures === 'zero' ? [] : ['A model that cannot be reached stops the evaluation.']),
-    ...(trains && requestReuse
-      ? [
-          'Training makes identical requests at temperature 0 only once (request reuse); the paper only reuses graph–question pairs.',
-        ]
-      : []),
-  ]
+    transportFailures !== 'zero' && 'A model that cannot be reached stops the evaluation.',
+    trains &&
+      requestReuse &&
+      'Training makes identical requests at temperature 0 only once (request reuse); the paper only reuses graph–question pairs.',
+  ].filter((one) => typeof one === 'string')
   const facts: [string, string][] = [
     ['software', `magic-agents ${version}, Node.js ${process.version}, ${arithmetic} arithmetic`],
     ['model', isSimulated ? `${model} (simulated)` : model],
@@ -168,19 +164,13 @@ function membershipFile(set: OpenedSet['set']) {
   return { file: join('memberships', `${set.name}.json`), text, sha256: digestOf(text).sha256 }
 }
 
-function writeOrCompare(path: string, record: JsonObject): void {
-  if (!existsSync(path)) {
-    writeWhole(path, `${JSON.stringify(record, null, 2)}\n`)
-    return
-  }
+function writeOrCompare(path: string, record: object): void {
+  const text = `${JSON.stringify(record, null, 2)}\n`
+  if (!existsSync(path)) writeWhole(path, text)
   const begun = JSON.parse(readFileSync(path, 'utf8')) as JsonObject
-  const changes = changesBetween(begun, record)
+  const changes = changesBetween(begun, JSON.parse(text) as JsonObject)
   if (changes.length === 0) return
   throw new Problem(
     `${path} belongs to an experiment with other settings:\n${changes.map((line) => `  ${line}\n`).join('')}Repeat the original command, or choose another folder with --out.`,
   )
-}
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { chooseEncoder } from '../encoder/choose-encoder.ts'
 import { inputFingerprint } from '../encoder/query-embedding.ts'
@@ -19,6 +18,7 @@ import type { RunFolder, RunRecord } from '../store/run-folder.ts'
 import { describeTools, type RunTools, sandboxOfRun } from '../store/run-tools.ts'
 import { type ExecutorParts, TaskExecutor } from '../tasks/task-executor.ts'
 import { splitOf, splitVersion } from '../tasks/task-set.ts'
+import { version } from '../version.ts'
 import type { EngineOptions, TrainOptions } from './train-options.ts'
 
 export type PreparedRun = Awaited<ReturnType<typeof prepareRun>>
@@ -147,10 +147,4 @@ function describeRun(
     concurrency: parts.limit.limit,
     arithmetic,
   }
-}
-
-export const { version } = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-) as {
-  version: string
 }

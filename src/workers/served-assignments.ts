@@ -3,7 +3,7 @@ import { Problem } from '../problem.ts'
 import { LedgerError } from '../store/ledger/ledger-error.ts'
 import type { Database } from '../store/postgres/database.ts'
 import type { ExecutorParts } from '../tasks/task-executor.ts'
-import { version } from '../training/prepare-run.ts'
+import { version } from '../version.ts'
 import { type Assignment, getAssignment, getContent, whyNot } from './assignment.ts'
 
 /** Loads what an assignment describes. If it throws, the worker refuses with the error's message as the reason. */

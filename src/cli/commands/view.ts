@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { Command } from 'commander'
 import { transcriptOf } from '../../evaluation/question-detail.ts'
@@ -8,6 +7,7 @@ import { CallLimit } from '../../models/call-limit.ts'
 import { executionSettings } from '../../settings/execution.ts'
 import { givenAddress } from '../../store/postgres/address.ts'
 import { defaultRunsFolder } from '../../store/run-folder.ts'
+import { version } from '../../version.ts'
 import type { AskRun } from '../../view/ask.ts'
 import { builtPages } from '../../view/front-end.ts'
 import { shownTrace } from '../../view/shown-trace.ts'
@@ -57,7 +57,6 @@ export function viewCommand(): Command {
 async function view(name: string | undefined, options: ViewCommandOptions): Promise<void> {
   const folder = name === undefined ? undefined : existingRun(name, options.runsDir).path
   const runs = folder === undefined ? (options.runsDir ?? defaultRunsFolder()) : dirname(folder)
-  const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
   const pages = await builtPages()
   const ask = options.allowAsk ? askRun : undefined
   const address = givenAddress()
