@@ -35,13 +35,19 @@ test('compose: all fields are known, commands exist, and only services that call
   for (const { volumes: mounted = [] } of Object.values(services))
     for (const mount of mounted) expect(Object.keys(volumes)).toContain(mount.split(':')[0])
   for (const name of ['trainer', 'worker', 'server']) {
-    const { command, environment, build, depends_on: needs } = services[name]!
+    const { command, environment, build, depends_on: needs, cap_drop: dropped } = services[name]!
     assertCommand(command)
+    expect(dropped).toEqual(['ALL'])
+    expect('MAGIC_TOKEN' in environment).toBe(name === 'server')
     expect(environment['MAGIC_LEDGER']).toMatch(/^postgres:\/\/magic:.*@postgres:5432\/magic$/)
     expect('DEEPSEEK_API_KEY' in environment).toBe(name !== 'trainer')
     expect(build).toEqual({ context: '..', dockerfile: 'deploy/Dockerfile' })
     expect(needs).toEqual({ postgres: { condition: 'service_healthy' } })
   }
+  // No secret has a default, and whatever may fail is started again.
+  const secrets = readDeployed('compose.yaml').match(/\$\{(?:POSTGRES_PASSWORD|MAGIC_TOKEN).*?\}/g)!
+  for (const secret of secrets) expect(secret).toContain(':?')
+  for (const { restart } of Object.values(services)) expect(restart).toBeDefined()
   const misspelled = parse(readDeployed('compose.yaml').replace('stop_grace_period', 'stop_grace_perid'), {
     merge: true,
   })
@@ -64,6 +70,7 @@ test('Kubernetes: all fields are known, names match, and only containers that ca
       expect(image).toBe('magic')
       const secrets = envFrom.flatMap((one) => ('secretRef' in one ? [one.secretRef.name] : []))
       expect(secrets.includes('magic-model')).toBe(labels['part'] !== 'trainer')
+      expect(secrets.includes('magic-server')).toBe(labels['part'] === 'server')
       for (const one of envFrom)
         if ('configMapRef' in one) expect(named('ConfigMap')).toContain(one.configMapRef.name)
       for (const { name } of volumeMounts) expect(volumes.map((one) => one.name)).toContain(name)

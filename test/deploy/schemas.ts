@@ -25,7 +25,10 @@ const composeService = object({
   }).optional(),
   stop_grace_period: duration.optional(),
   security_opt: array(string().regex(/^(seccomp|apparmor):unconfined$/)).optional(),
-  restart: literal('unless-stopped').optional(),
+  cap_drop: array(literal('ALL')).optional(),
+  restart: string()
+    .regex(/^(unless-stopped|on-failure:\d+)$/)
+    .optional(),
   deploy: object({ replicas: count }).optional(),
 })
 
@@ -56,11 +59,11 @@ const container = object({
   ),
   ports: array(object({ name, containerPort: count })).optional(),
   securityContext: object({
-    allowPrivilegeEscalation: z.boolean().optional(),
-    capabilities: object({ drop: array(text) }).optional(),
-    seccompProfile: object({ type: z.enum(['Unconfined', 'RuntimeDefault']) }).optional(),
+    allowPrivilegeEscalation: literal(false),
+    capabilities: object({ drop: array(literal('ALL')).length(1) }),
+    seccompProfile: object({ type: z.enum(['Unconfined', 'RuntimeDefault']) }),
   }),
-  resources: object({ requests: object({ cpu: quantity, memory: quantity }) }).optional(),
+  resources: object({ requests: object({ cpu: quantity, memory: quantity }) }),
   readinessProbe: probe.optional(),
   livenessProbe: probe.optional(),
   volumeMounts: array(object({ name, mountPath: string().startsWith('/') })).optional(),
@@ -71,6 +74,7 @@ const podTemplate = object({
   spec: object({
     restartPolicy: z.enum(['OnFailure', 'Never']).optional(),
     terminationGracePeriodSeconds: count.optional(),
+    automountServiceAccountToken: literal(false),
     securityContext: object({
       runAsUser: count.min(1),
       runAsGroup: count.min(1),
