@@ -149,7 +149,7 @@ test('a dry run estimates and stores nothing', { timeout }, async () => {
   expect(needsRun.stderr).toContain("'trained' needs a run")
 })
 
-test('a dry run of a run tells what its searched graph would take', { timeout }, async () => {
+test('a dry run on a run estimates its searched graph', { timeout }, async () => {
   const small = ['--train-size', '6', '--test-size', '4', '--name', 'priced', '--encoder', 'lexical']
   const fast = ['--method', 'paper', '--updates', '3', '--trajectories', '4']
   const trained = await magic('train', 'synthetic', ...small, ...fast, '--json')

@@ -6,7 +6,7 @@ export type Counting = 'fixed' | 'sliding' | 'bucket'
 
 const minute = 60_000
 
-/** Time that jumps to the next thing that is waited for. */
+/** Time that jumps to the next sleeper. */
 export class JumpingClock implements Clock {
   #now = 0
   readonly #sleepers: { readonly at: number; readonly wake: () => void }[] = []
@@ -19,7 +19,7 @@ export class JumpingClock implements Clock {
     return new Promise((wake) => this.#sleepers.push({ at: this.#now + ms, wake }))
   }
 
-  /** Lets time pass until a moment. */
+  /** Advances to this time. */
   async run(until: number): Promise<void> {
     for (;;) {
       for (let turn = 0; turn < 6; turn += 1) await new Promise((resolve) => setImmediate(resolve))
@@ -33,10 +33,10 @@ export class JumpingClock implements Clock {
   }
 }
 
-/** A provider that answers so many requests a minute and refuses the rest (429), with or without `Retry-After`. */
+/** A provider that answers a limited number of requests per minute and refuses the rest (429), with or without `Retry-After`. */
 export class RefusingProvider implements ChatModel {
   readonly identity = { provider: 'p', model: 'm', options: {} }
-  /** When each request came. */
+  /** The time of each request. */
   readonly accepted: number[] = []
   readonly refused: number[] = []
   readonly #limit: number

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { faultClient } from '../../test/faults/fault-client.ts'
 import { type Fault, FaultServer, type NamedFault } from '../../test/faults/fault-server.ts'
 import { InstantClock } from '../../test/faults/instant-clock.ts'
 import { CallLimit } from './call-limit.ts'
 import { type ChatModel, type ChatReply, paperDecoding } from './chat-model.ts'
 import { stopsRun } from './failure.ts'
-import { OpenAICompatibleModel } from './http/openai-compatible.ts'
+import type { OpenAICompatibleModel } from './http/openai-compatible.ts'
 import { callModel, readRetryAfter } from './retry.ts'
 import { addUsage, noUsage } from './usage.ts'
 
@@ -15,24 +16,12 @@ let model: OpenAICompatibleModel
 beforeAll(async () => {
   server = await FaultServer.start()
   server.answer(() => ({ content: '{}', promptTokens: 100, completionTokens: 10, cachedTokens: 40 }))
-  model = open(30_000)
+  model = faultClient(server.url)
 })
 afterAll(async () => {
   await model.close()
   await server.close()
 })
-
-function open(deadlineMs: number): OpenAICompatibleModel {
-  const baseURL = new URL(server.url)
-  return new OpenAICompatibleModel({
-    provider: 'test',
-    model: 'm',
-    baseURL,
-    thinkingOff: {},
-    outputLimit: 'max_tokens',
-    deadlineMs,
-  })
-}
 
 async function call(...script: Fault[]) {
   server.script(...script)
@@ -68,7 +57,7 @@ describe('retried', () => {
   })
 
   test('a timeout', async () => {
-    const hasty = open(100)
+    const hasty = faultClient(server.url, { deadlineMs: 100 })
     server.script('hang', 'drip')
     const { reply, attempts } = await callModel(hasty, request, { clock: new InstantClock() })
     await hasty.close()

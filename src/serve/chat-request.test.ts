@@ -67,7 +67,7 @@ test('a refusal names the field', () => {
     expect(() => read(body)).toThrow(expect.objectContaining({ status: 400, param }))
 })
 
-test('a part that is not text is refused by its place, with what is supported', () => {
+test('a non-text part is refused with its position and the supported types', () => {
   const picture = { type: 'image_url', image_url: { url: 'https://example.org/a.png' } }
   const messages = [
     { role: 'system', content: 'Be brief.' },

@@ -34,7 +34,7 @@ test.each([
   const reached = capOf(() => meter.reserve(request))
   expect(reached.spent).toMatchObject({ calls: 1, input: 5, unknown: 1, unknownAtMost: { tokens: most } })
   expect(reached.body).toMatchObject({ magic: { spent: { calls: 1, unknown: 1 } } })
-  // Cut off by the cap, it may have been charged nevertheless.
+  // Cut off by the cap, it may still have been charged.
   settle(cancelled)
   expect(reached.spent).toMatchObject({ calls: 1, unknown: 1, unknownAtMost: { tokens: most } })
 })
@@ -54,7 +54,7 @@ test('a call that ends before the error is written counts with its usage', () =>
   expect(reached.spent).toMatchObject({ calls: 2, input: 10, output: 2, unknown: 0 })
 })
 
-test("a day's cap that was reached earlier costs the request nothing", () => {
+test('a daily cap that is already reached costs the request nothing', () => {
   const spending = new Spending({ request: {}, day: { tokens: 3 } }, undefined)
   expect(() => spending.requestMeter()!.reserve(request)).toThrow(CapReached)
   expect(() => spending.assertLeft()).not.toThrow()

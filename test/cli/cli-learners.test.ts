@@ -121,7 +121,7 @@ test('beside others it is named with its training run, and refused without one',
     ...['--runs-dir', runs, '--json'],
   )
   expect(beside.code, beside.stderr).toBe(0)
-  // A name is looked for in the folder that the command uses.
+  // Run names are resolved in the folder given by --runs-dir.
   for (const more of [[], ['--dry-run']]) {
     const named = await magic(
       ...['eval', 'r-gfm', '--organisation', 'gptswarm:run=gptswarm', '--limit', '2', ...more],
@@ -220,7 +220,7 @@ describe('a pool of models', () => {
   })
 })
 
-test('where few questions come up again and again, a dry run counts what is reused', async () => {
+test('a dry run counts reuse when few questions recur', async () => {
   const words = ['train', questions, '--organisation', 'gptswarm:iterations=60', '--encoder', 'lexical']
   const dry = await magic(...words, '--runs-dir', runs, '--dry-run', '--json')
   const { calls } = JSON.parse(dry.stdout)

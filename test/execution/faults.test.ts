@@ -7,9 +7,10 @@ import { AgentGraph } from '../../src/graph/agent-graph.ts'
 import { optionLabel } from '../../src/library/answer-contract.ts'
 import { CallLimit } from '../../src/models/call-limit.ts'
 import type { ChatModel } from '../../src/models/chat-model.ts'
-import { OpenAICompatibleModel } from '../../src/models/http/openai-compatible.ts'
+import type { OpenAICompatibleModel } from '../../src/models/http/openai-compatible.ts'
 import { ApiKey } from '../../src/models/secret.ts'
 import { addUsage } from '../../src/models/usage.ts'
+import { faultClient } from '../faults/fault-client.ts'
 import { type Fault, FaultServer, type NamedFault } from '../faults/fault-server.ts'
 import { InstantClock } from '../faults/instant-clock.ts'
 import { tinyLibrary, tinyProfile } from '../tiny-library.ts'
@@ -84,16 +85,7 @@ function openPair(url: string, faultOf: (user: string) => Fault): ChatModel & { 
 }
 
 function openModel(deadlineMs = patientMs, url = server.url): OpenAICompatibleModel {
-  const baseURL = new URL(url)
-  return new OpenAICompatibleModel({
-    provider: 'test',
-    model: 'm',
-    baseURL,
-    thinkingOff: {},
-    outputLimit: 'max_tokens',
-    deadlineMs,
-    apiKey: new ApiKey(canary, baseURL.origin),
-  })
+  return faultClient(url, { deadlineMs, apiKey: new ApiKey(canary, new URL(url).origin) })
 }
 
 const events: ExecutionEvent[] = []

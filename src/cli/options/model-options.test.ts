@@ -46,7 +46,7 @@ test.each(['baseUrl', 'modelName', 'apiKeyEnv', 'apiKeyFile'] as const)(
   },
 )
 
-test("a run's simulated model takes the seed and the latency of the flags, and other models refuse them", () => {
+test("a run's simulated model takes seed and latency from flags, which other models refuse", () => {
   expect(sourceOfRun(simulated, { simulatedLatency: 300 })).toEqual({ ...simulated, latencyMs: 300 })
   expect(sourceOfRun(simulated, { simulatedSeed: 7 })).toEqual({ ...simulated, seed: 7 })
   expect(() => sourceOfRun(endpoint, { simulatedLatency: 300 })).toThrow(/^--simulated-latency is only for/)

@@ -1,10 +1,11 @@
 import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { faultClient } from '../../../test/faults/fault-client.ts'
 import { type Fault, FaultServer } from '../../../test/faults/fault-server.ts'
 import { type ChatRequest, paperDecoding } from '../chat-model.ts'
 import type { FailureKind } from '../failure.ts'
 import { ApiKey } from '../secret.ts'
-import { type EndpointSettings, OpenAICompatibleModel } from './openai-compatible.ts'
+import type { EndpointSettings, OpenAICompatibleModel } from './openai-compatible.ts'
 
 const canary = 'sk-canary/7+"Zurich"=='
 const request: ChatRequest = { system: 'Be brief.', user: '{"question":"?"}', decoding: paperDecoding }
@@ -13,15 +14,9 @@ let server: FaultServer
 const models: OpenAICompatibleModel[] = []
 
 function open(settings: Partial<EndpointSettings> = {}): OpenAICompatibleModel {
-  const baseURL = new URL(server.url)
-  const model = new OpenAICompatibleModel({
-    provider: 'test',
-    model: 'm',
-    baseURL,
-    apiKey: new ApiKey(canary, baseURL.origin),
+  const model = faultClient(server.url, {
+    apiKey: new ApiKey(canary, new URL(server.url).origin),
     thinkingOff: { thinking: { type: 'disabled' } },
-    outputLimit: 'max_tokens',
-    deadlineMs: 30_000,
     ...settings,
   })
   models.push(model)

@@ -182,9 +182,9 @@ export function allowanceContract(make: () => Promise<SharedStores>): void {
       expect(next.waitMs).toBeGreaterThan(0)
     })
 
-    test('after a refusal one call goes ahead, whoever makes it', async () => {
+    test('after a rate-limit reply a single call goes first, across all callers', async () => {
       const { one, other } = await make()
-      // So many that the rate learned from them makes nobody wait.
+      // Enough that the learned rate makes no call wait.
       const { claims } = await go(one, 1000)
       const refused = { isAnswered: false, isUnknown: false, refused: { waitMs: 0 } }
       await other.settle(claims.slice(0, 8).map(({ id }) => ({ id, ...refused })))

@@ -68,7 +68,7 @@ const providers = [30, 300].flatMap((limit) =>
 )
 
 test.for(providers)(
-  'four workers find the limit of a provider that nobody stated: $limit a minute, $counting, says how long to wait: $tellsWait',
+  'four workers find an unstated limit of $limit a minute ($counting, Retry-After: $tellsWait)',
   async ({ limit, counting, tellsWait }) => {
     const clock = new JumpingClock()
     const provider = new RefusingProvider(limit, counting, tellsWait, clock)

@@ -70,7 +70,7 @@ test('refusals in a row double the pause, up to a limit; an answer ends the row'
     const underWay = await next()
     const ahead = await next()
     await store.settle([{ ...ahead, isAnswered: false, refused: {} }])
-    // One that was under way is no further refusal, and its answer says nothing about now.
+    // A call already in flight counts neither as another refusal nor as an answer.
     if (refusal % 2 === 0) await store.settle([{ ...underWay, isAnswered: false, refused: {} }])
     else await store.settle([{ ...underWay, isAnswered: true }])
     pauses.push(await pause())

@@ -68,7 +68,7 @@ test('the self-check and the simulated model get a solution if one is known', as
   expect(given.set).toMatchObject({ metric: 'accuracy' })
 })
 
-test('a schema, a solution and wrong answers may be texts that hold JSON, as in a CSV file', async () => {
+test('a schema, a solution and wrong answers may be JSON in a string, as in CSV', async () => {
   const schema = '{"type": "object", "properties": {"city": {"const": "Paris"}}, "required": ["city"]}'
   const more = { solution: '{"city": "Paris"}', wrong: ['{"city": "Rome"}', 'Rome'] }
   const { set, reference } = await open('json-schema', schema, more)

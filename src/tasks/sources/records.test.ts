@@ -57,7 +57,7 @@ test('truncated and foreign files are refused', async () => {
   ).toMatch(/JSON array/)
 })
 
-test('a syntax error is told by its column in the row, or its line and column in the file', async () => {
+test('a syntax error names its column in the row, or its line and column in the file', async () => {
   const inRow = await failureOf(readRecords(fileOf('{"name": "a"}\n{"name": "b" 1}\n'), schema, () => {}))
   expect(inRow.message).toMatch(/row 2: is not valid JSON \(Expected ',' or '}' .*, column 14\)\.$/)
   const whole = fileOf('[{"name": "a"},\n {"name": "b" 1}]\n')
