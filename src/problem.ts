@@ -23,13 +23,13 @@ export const exitCode = {
 } as const
 
 export interface ProblemOptions extends ErrorOptions {
-  /** What a command ends with; wrong usage unless given. */
+  /** The command's exit code. Default: wrong usage. */
   readonly exitCode?: number
 }
 
 /**
- * A failure that a person can act on: the message says how, so commands print it without a stack trace. A subclass exists
- * only where somebody catches it by type. Any other error is a mistake in the code.
+ * A failure that the user can fix: the message says how, so commands print it without a stack trace. Subclasses exist
+ * only for failures that are caught by type. Any other error is a bug.
  */
 export class Problem extends Error {
   readonly exitCode: number

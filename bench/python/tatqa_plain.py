@@ -1,6 +1,6 @@
-"""The TAT-QA measure, written plainly in Python: the partner of the scoring bench and of differential checks.
+"""The TAT-QA measure in plain Python, for comparison in the scoring bench and in differential checks.
 
-Follows the rules of the official scorer's behaviour, one function per rule. Reads JSON Lines of
+Follows the behaviour of the official scorer, one function per rule. Reads JSON Lines of
 {gold: {answer_type, answer, scale}, pred: {values, scale}} and prints one line [em, f1, scale_em] per row;
 with --time N it repeats the scoring N times and prints the seconds that the fastest pass took.
 """

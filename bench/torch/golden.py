@@ -1,4 +1,4 @@
-"""The golden files of the policy, and a case that gathers what differs from them."""
+"""The golden files of the policy, and a case that collects differences from them."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ ADVANTAGE = Tolerance(0, 1e-6)
 
 
 class Case:
-    """Gathers what differs in one golden case."""
+    """Collects the differences in one golden case."""
 
     def __init__(self) -> None:
         self.failures: List[str] = []

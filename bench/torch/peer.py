@@ -7,7 +7,7 @@
     {"run": "update_best"}                  -> {"seconds": ..., "loss": ...}    the strongest form
     {"run": "reset"}                        -> {"reset": true}    back to the initial weights, no moments
 
-Construction always uses the initial weights; the two updates train a copy each. What cannot be answered gives
+Construction always uses the initial weights; the two updates train a copy each. On failure the answer is
 {"error": message}. Paths in the scenario are relative to the scenario's own folder.
 """
 

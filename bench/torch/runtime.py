@@ -2,7 +2,7 @@
 
 Debian's torch multiplies float32 matrices through whatever `libblas.so.3` is, never through its oneDNN, so:
 - the library must be OpenBLAS (or MKL, BLIS). `apt-get install --no-install-recommends python3-torch` brings
-  the reference BLAS instead, which is 10 to 40 times slower and no opponent;
+  the reference BLAS instead, which is 10 to 40 times slower and no fair comparison;
 - OpenBLAS 0.3.21 may not know a newer processor and then silently takes its slowest kernels. It also ignores
   the name of a core that it was not built with (Debian's has no Cooperlake or Sapphirerapids). SkylakeX
   serves everything with AVX-512, Haswell everything with AVX2.

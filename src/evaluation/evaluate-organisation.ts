@@ -58,7 +58,7 @@ export interface ElsewhereAfresh extends Elsewhere {
   remove(): Promise<void>
 }
 
-/** The reason for ending questions under way at a cap, which is no failure. */
+/** The abort reason at a cap: ending unfinished questions there is not a failure. */
 const atCap = Symbol('cap')
 
 const counts = z.object({ tasks: z.int().min(1).optional(), inFlight: z.int().min(1).optional() })
@@ -103,7 +103,7 @@ export async function evaluateOrganisation(options: OrganisationEvaluation): Pro
       await told
     }
   }
-  // Where other processes make the calls, a cap ends questions under way. What they answered is not lost to a later call.
+  // If other processes make the calls, a cap ends unfinished questions. Their replies are stored and can be reused later.
   const end = (error: unknown) => failure.abort(isCapReached(error) ? atCap : error)
   const workers = Array.from({ length: Math.min(inFlight, tasks.length) }, () => work().catch(end))
   // All workers end before the first error is thrown, so that nothing keeps running.
@@ -204,7 +204,7 @@ export function askedOf({ scorer }: Pick<TaskSet, 'scorer'>, task: Task, referen
 
 /** Thrown instead of reporting the mean of no scores. */
 export class NothingEvaluatedError extends Problem {
-  /** What was spent all the same, where somebody counted it. */
+  /** Spending up to then, if it was counted. */
   spent?: Spent
 
   constructor(organisation: string, total: number) {

@@ -51,7 +51,7 @@ export interface SubmittedEvaluation {
   readonly caps: BudgetSettings
   readonly split: string
   readonly rules: EvaluationRules
-  /** The folder of the records, if stored. A repeated evaluation may find there what it has paid for. */
+  /** The folder of the records, if stored. A repeated evaluation reuses what it has paid for. */
   readonly folder?: string
 }
 

@@ -187,7 +187,7 @@ function modelEntry({ id, policy, isSimulated, model }: Offered): object {
   }
 }
 
-/** Trusts `content-length` where there is one: counting a body as it arrives costs a web stream. */
+/** Uses `content-length` if present: counting a body as it arrives costs a web stream. */
 function limitBody(maxSize: number): MiddlewareHandler {
   const counted = bodyLimit({ maxSize, onError: tooLarge })
   return (context, next) => {

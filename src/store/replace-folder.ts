@@ -21,7 +21,7 @@ export async function replaceFolder(folder: string, files: ReadonlyMap<string, U
     renameSync(unfinished, target)
     syncFolder(dirname(target))
   } finally {
-    // What cannot be cleaned up now is left to the next writer: the first failure is the one to report.
+    // Ignore failures of the clean-up, which the next writer repeats: the first failure is the one to report.
     try {
       settle(places)
       rmSync(unfinished, { recursive: true, force: true })

@@ -15,7 +15,7 @@ import { RunError, type RunFolder } from './run-folder.ts'
 
 const placeSchema = z.object({ format: z.literal('magic-ledger-1'), postgres: z.uuid() })
 
-/** Readers wait less long than writers, since somebody is watching. */
+/** Shorter than for writers, because a user is waiting for the output. */
 export const readersPatienceMs = 10_000
 
 /** A ledger on a PostgreSQL, by the name in `ledger.json`. */

@@ -14,8 +14,8 @@ export interface EvaluationWork {
   /** Whether identical requests of different graphs share one reply. */
   readonly requestReuse: boolean
   /**
-   * Reuse nothing, not even within the graph, because a policy is being evaluated. Replies are still stored, for
-   * whoever takes the evaluation over.
+   * Reuse nothing, not even within the graph, because a policy is being evaluated. Replies are still stored, for a
+   * process that takes over the evaluation.
    */
   readonly isFresh?: boolean
 }

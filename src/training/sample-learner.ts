@@ -28,7 +28,7 @@ export async function sampleLearner(
   const learner = await organisation.open({ library, profile, encoder, seed })
   const updates = learner.updatesFor(tasks.length)
   const sampled = Math.min(sampledUpdates, updates)
-  // Half of the graphs are right, so that what is right is refined. Nothing costs anything: what was learned is thrown away.
+  // Half of the graphs count as right, so that the learner has something to refine. The result is discarded.
   const evaluate: ScoreGraph = async (graph, task) => {
     await run(graph, task)
     const isRight = deriveRandom(seed, 'estimate', graphKey(graph), task).uniform() < 0.5

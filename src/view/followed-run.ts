@@ -17,7 +17,7 @@ function followedUpdate(record: UpdateRecord) {
     ...{ update, at, query, temperature, loss, actions, cost, wallMs, spent },
     /** Null where the update ran no graph. */
     score: ranGraphs(record) ? record.score : null,
-    /** The return of whole trajectories, which is that of their first decision; null where there are none. */
+    /** Mean return of whole trajectories, that is, of their first decisions; null if there are none. */
     return: returns.length === 0 ? null : meanOf(returns.map(([first = 0]) => first)),
     made: tokensIn(record.made),
     reused: tokensIn(record.reused),

@@ -122,7 +122,7 @@ export class Lease {
     // A returned lease is not a lost one.
     this.#thread.removeAllListeners('exit')
     await this.#thread.terminate()
-    // If the database is away, the lease expires by itself.
+    // If the database is down, the lease expires by itself.
     const patient = this.#database.until(AbortSignal.timeout(longestGoodbyeMs))
     await patient.query('SELECT magic_work.end_leases(ARRAY[$1])', [this.id])
   }

@@ -117,7 +117,7 @@ export class ServedAssignments {
          ON CONFLICT (assignment, worker) DO UPDATE SET reason = excluded.reason, at = now()`,
         [digest, worker, refusal],
       )
-    // Refusals of workers that are gone mean nothing any more.
+    // Refusals of workers that have ended no longer matter.
     await database.query(
       `DELETE FROM magic_work.refusals
        WHERE (assignment = $1 AND worker = $2 AND $3) OR worker NOT IN (SELECT id FROM magic_work.workers)`,

@@ -42,7 +42,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
       options.say?.('The lease expired and other workers took over. Starting again.')
     }
   } catch (error) {
-    // Drained while it waited for the database, it has nothing to finish.
+    // If drained while waiting for the database, there is nothing to finish.
     if (!drain.aborted || error !== drain.reason) throw error
   }
 }

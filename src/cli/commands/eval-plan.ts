@@ -127,7 +127,7 @@ interface Opened {
   open(name: string, options: GivenOptions): Promise<NamedOrganisation>
 }
 
-/** Tasks, or those of a run, with what is known of the model without its key. */
+/** The given tasks or those of a run, with what is known about the model without its key. */
 async function opened(place: RunFolder | string, options: EvalOptions): Promise<Opened> {
   if (typeof place !== 'string') return openedRun(place, options)
   const { set, configuration } = await openTasks(taskSource(place, options))

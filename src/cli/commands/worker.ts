@@ -62,7 +62,7 @@ async function work(options: WorkerCommandOptions): Promise<void> {
   const connections = calls + 4
   const opening = Database.open(address, { connections, patienceMs: 600_000, signal: drain, say })
   await using database = await opening.catch((error: unknown) => {
-    // Stopped while it waited for the database, it has nothing to finish.
+    // If stopped while waiting for the database, there is nothing to finish.
     if (error !== drain.reason) throw error
     return undefined
   })

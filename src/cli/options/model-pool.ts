@@ -102,7 +102,7 @@ export async function poolIdentities(
   return models && Object.fromEntries(Object.entries(models).map(([name, { identity }]) => [name, identity]))
 }
 
-/** The system to train; one that chooses among models is told which there are. Rejects a pool that nobody chooses from. */
+/** The system to train, with the pool of models if it chooses among them. Throws if a pool is given but not used. */
 export async function chosenLearner(
   organisation: GivenOrganisation | undefined,
   pool: PoolSource | undefined,

@@ -162,7 +162,7 @@ export class MemoryAllowanceStore implements AllowanceStore {
 
   #refuse(now: number, admittedAt: number, waitMs: number | undefined): void {
     this.#recent = { count: Math.max(0, this.#recentCount(now) - 1), at: now }
-    // Calls that were under way at the last refusal belong to it.
+    // A call admitted before the last refusal does not count as another one.
     const isNext = admittedAt > this.#refusals.at
     if (isNext) {
       const inARow = this.#refusals.inARow + 1
@@ -174,7 +174,7 @@ export class MemoryAllowanceStore implements AllowanceStore {
     this.#learned = { ...this.#learned!, at: this.#closedUntil }
   }
 
-  /** A share of what was accepted recently, or of the last such rate: there are few recent calls after a long pause. */
+  /** A share of the recently accepted rate, or of the last such rate, since there are few recent calls after a long pause. */
   #acceptedRate(now: number): number {
     const recent = (this.#recentCount(now) * minute) / recentMs
     return Math.max(1, refusedShare * Math.max(recent, this.#learned?.perMinute ?? 0))

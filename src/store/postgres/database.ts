@@ -11,9 +11,9 @@ export interface DatabaseOptions {
   readonly patienceMs?: number
   /** After this long without an answer, a statement is retried on another connection. */
   readonly statementMs?: number
-  /** Gives up opening it. */
+  /** Stops waiting for the server when it is opened. */
   readonly signal?: AbortSignal
-  /** Told when the server is away for some seconds, and when it is back. */
+  /** Receives messages for the user: the server has been down for some seconds, or is back. */
   readonly say?: (text: string) => void
 }
 

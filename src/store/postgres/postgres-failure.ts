@@ -22,7 +22,7 @@ export function isPassing(error: unknown): boolean {
   return lost.test(message)
 }
 
-/** An outage of this length is worth a word to the user. */
+/** The user is told about outages that last at least this long. */
 const noticedMs = 2000
 
 export interface Patience {
@@ -31,7 +31,7 @@ export interface Patience {
   readonly patienceMs: number
   /** Ends the retries early, with its reason. */
   readonly signal?: AbortSignal
-  /** Called once when the server has been away for some seconds. */
+  /** Called once when the server has been down for some seconds. */
   readonly onAway?: (reason: string) => void
 }
 
