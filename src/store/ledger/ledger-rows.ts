@@ -43,6 +43,9 @@ export interface LedgerTables {
 
 export type TableName = keyof LedgerTables
 
+/** The tables whose rows are found by a text: an execution's id, or a digest. */
+export type KeyedTable = Exclude<TableName, 'evaluations'>
+
 /** Traces come first, because evaluations refer to them. */
 export const tableNames: readonly TableName[] = ['executions', 'evaluations', 'replies', 'observations']
 
@@ -92,6 +95,12 @@ export function rowDigest(row: LedgerTables[TableName]): Buffer {
   if ('trace' in row) return hash('sha256', Buffer.concat([Buffer.from(row.execution), row.trace]), 'buffer')
   if ('json' in row) return hash('sha256', JSON.stringify([row.digest, row.json]), 'buffer')
   return hash('sha256', JSON.stringify(contentOf(row)), 'buffer')
+}
+
+/** About how many bytes a row takes. */
+export function rowBytes(row: LedgerTables[TableName]): number {
+  if ('trace' in row) return row.trace.length
+  return 'json' in row ? row.json.length : row.detail.length
 }
 
 export function digestBytes(key: EvaluationKey): Buffer {

@@ -7,6 +7,7 @@ import type { LedgerError } from './ledger-error.ts'
 import {
   digestBytes,
   evaluationRow,
+  type KeyedTable,
   type LedgerTables,
   readEvaluation,
   readTextRow,
@@ -14,7 +15,6 @@ import {
   type ScoredContent,
   type ScoredRow,
   type TableName,
-  type TextRow,
   type TraceRow,
   textRow,
   traceRow,
@@ -73,7 +73,7 @@ export abstract class Ledger {
   /** Answers only, not failed calls. The first one wins. */
   async keepReply(digest: string, answer: ChatAnswer): Promise<void> {
     if (answer.ok !== true) throw new TypeError('Only answers are kept; a failed call is no reply.')
-    await this.keepTextRow('replies', textRow(digest, answer))
+    await this.keepRow('replies', textRow(digest, answer))
   }
 
   /** A tool observation, by the digest of its inputs. */
@@ -83,17 +83,17 @@ export abstract class Ledger {
 
   /** The first one wins: another run of the tool may see something else, but calls were already based on the first. */
   async keepObservation(digest: string, observation: JsonValue): Promise<void> {
-    await this.keepTextRow('observations', textRow(digest, observation))
+    await this.keepRow('observations', textRow(digest, observation))
   }
 
   async findTrace(execution: string): Promise<Trace | undefined> {
-    const row = await this.findTraceRow(execution)
+    const row = await this.findRow('executions', execution)
     return row && (readTrace(row) ?? this.#refuse(`the trace of execution ${execution}`))
   }
 
   /** For executions that are not evaluations, such as interrupted ones. Ids must be unique. */
   async keepTrace(trace: Trace): Promise<void> {
-    await this.keepTraceRow(traceRow(trace))
+    await this.keepRow('executions', traceRow(trace))
   }
 
   /** All evaluations, in the order they were stored. */
@@ -141,15 +141,13 @@ export abstract class Ledger {
   ): Promise<void>
 
   protected abstract findEvaluationRow(digest: Buffer): Promise<ScoredContent | undefined>
-  protected abstract findTextRow(
-    table: 'replies' | 'observations',
-    digest: string,
-  ): Promise<TextRow | undefined>
-  protected abstract findTraceRow(execution: string): Promise<TraceRow | undefined>
+  protected abstract findRow<Table extends KeyedTable>(
+    table: Table,
+    key: string,
+  ): Promise<LedgerTables[Table] | undefined>
   /** Stores it with its trace in one transaction. Returns whether the evaluation is new. */
   protected abstract keepEvaluationRow(digest: Buffer, row: ScoredRow, trace: TraceRow): Promise<boolean>
-  protected abstract keepTextRow(table: 'replies' | 'observations', row: TextRow): Promise<void>
-  protected abstract keepTraceRow(row: TraceRow): Promise<void>
+  protected abstract keepRow<Table extends KeyedTable>(table: Table, row: LedgerTables[Table]): Promise<void>
   protected abstract taskRows(task: string): Promise<ScoredRow[]>
   /** The error for a damaged row. */
   protected abstract damagedRow(what: string): LedgerError
@@ -159,7 +157,7 @@ export abstract class Ledger {
     digest: string,
     what: string,
   ): Promise<Value | undefined> {
-    const row = await this.findTextRow(table, digest)
+    const row = await this.findRow(table, digest)
     if (row === undefined) return undefined
     const value = readTextRow<Value>(row)
     // Null is a valid value.

@@ -5,9 +5,11 @@ import { Ledger, type LedgerSize, type Page, type RepliesSpending } from './ledg
 import { LedgerError } from './ledger-error.ts'
 import {
   digestBytes,
+  type KeyedTable,
   type LedgerTables,
   type ScoredContent,
   type ScoredRow,
+  rowBytes,
   type TableName,
   type TextRow,
   type TraceRow,
@@ -41,8 +43,6 @@ export class LeaseLost extends Error {
 
 const leaseHeld = 'SELECT 1 FROM magic_work.workers WHERE id ='
 
-type TextTable = 'replies' | 'observations'
-
 /**
  * A ledger in PostgreSQL, for any number of concurrent processes: the first row under a key wins, whoever writes it.
  * Concurrent requests are combined into one statement.
@@ -51,40 +51,38 @@ export class PostgresLedger extends Ledger {
   readonly #database: Database
   readonly #id: number
   readonly #options: PostgresLedgerOptions
-  readonly #finds: {
-    readonly evaluations: Batches<Buffer, ScoredContent | undefined>
-    readonly replies: Batches<string, TextRow | undefined>
-    readonly observations: Batches<string, TextRow | undefined>
-    readonly executions: Batches<string, TraceRow | undefined>
+  readonly #evaluations: {
+    readonly finds: Batches<Buffer, ScoredContent | undefined>
+    readonly keeps: Batches<KeptEvaluation, boolean>
   }
-  readonly #keeps: {
-    readonly evaluations: Batches<KeptEvaluation, boolean>
-    readonly replies: Batches<TextRow, void>
-    readonly observations: Batches<TextRow, void>
-    readonly executions: Batches<TraceRow, void>
-  }
+  readonly #finds: { readonly [Table in KeyedTable]: Batches<string, LedgerTables[Table] | undefined> }
+  readonly #keeps: { readonly [Table in KeyedTable]: Batches<LedgerTables[Table], void> }
 
   private constructor(database: Database, id: number, options: PostgresLedgerOptions) {
     super()
     this.#database = database
     this.#id = id
     this.#options = options
-    const keepRows = <Table extends TextTable | 'executions'>(table: Table) =>
+    const finds = <Table extends KeyedTable>(table: Table) =>
+      new Batches<string, LedgerTables[Table] | undefined>((keys) => this.#findRows(table, keys))
+    const keeps = <Table extends KeyedTable>(table: Table) =>
       new Batches<LedgerTables[Table], void>(async (rows) => {
         await this.#insert(table, rows)
         return rows.map(() => undefined)
       })
+    this.#evaluations = {
+      finds: new Batches((digests) => this.#findEvaluations(digests)),
+      keeps: new Batches((kept) => this.#keepEvaluations(kept)),
+    }
     this.#finds = {
-      evaluations: new Batches((digests) => this.#findEvaluations(digests)),
-      replies: new Batches((digests) => this.#findTexts('replies', digests)),
-      observations: new Batches((digests) => this.#findTexts('observations', digests)),
-      executions: new Batches((ids) => this.#findTraces(ids)),
+      executions: finds('executions'),
+      replies: finds('replies'),
+      observations: finds('observations'),
     }
     this.#keeps = {
-      evaluations: new Batches((kept) => this.#keepEvaluations(kept)),
-      replies: keepRows('replies'),
-      observations: keepRows('observations'),
-      executions: keepRows('executions'),
+      executions: keeps('executions'),
+      replies: keeps('replies'),
+      observations: keeps('observations'),
     }
   }
 
@@ -131,7 +129,7 @@ export class PostgresLedger extends Ledger {
   }
 
   async close(): Promise<void> {
-    const all = [...Object.values(this.#keeps), ...Object.values(this.#finds)]
+    const all = [this.#evaluations, this.#finds, this.#keeps].flatMap((batches) => Object.values(batches))
     await Promise.all(all.map((batches) => batches.settled()))
     await this.#options.onClose?.()
   }
@@ -141,7 +139,7 @@ export class PostgresLedger extends Ledger {
     after: string | undefined,
     limit: number,
   ): Promise<Page<LedgerTables[Table]>> {
-    const at = { executions: 'id', evaluations: 'place', replies: 'digest', observations: 'digest' }[table]
+    const at = orderedBy[table]
     const rows = await this.#database.query<LedgerTables[Table] & { at: string | number }>(
       `SELECT ${columns[table]}, ${at} AS at FROM magic.${table}
        WHERE ledger = $1 AND ${at} > $2 ORDER BY ${at} LIMIT $3`,
@@ -157,30 +155,24 @@ export class PostgresLedger extends Ledger {
   }
 
   protected findEvaluationRow(digest: Buffer): Promise<ScoredContent | undefined> {
-    return this.#finds.evaluations.add(digest)
+    return this.#evaluations.finds.add(digest)
   }
 
-  protected findTextRow(table: TextTable, digest: string): Promise<TextRow | undefined> {
-    return this.#finds[table].add(digest)
-  }
-
-  protected findTraceRow(execution: string): Promise<TraceRow | undefined> {
-    return this.#finds.executions.add(execution)
+  protected findRow<Table extends KeyedTable>(
+    table: Table,
+    key: string,
+  ): Promise<LedgerTables[Table] | undefined> {
+    return this.#finds[table].add(key)
   }
 
   protected async keepEvaluationRow(digest: Buffer, row: ScoredRow, trace: TraceRow): Promise<boolean> {
     this.#assertWritable()
-    return await this.#keeps.evaluations.add({ digest, row, trace })
+    return await this.#evaluations.keeps.add({ digest, row, trace })
   }
 
-  protected async keepTextRow(table: TextTable, row: TextRow): Promise<void> {
+  protected async keepRow<Table extends KeyedTable>(table: Table, row: LedgerTables[Table]): Promise<void> {
     this.#assertWritable()
     await this.#keeps[table].add(row)
-  }
-
-  protected async keepTraceRow(row: TraceRow): Promise<void> {
-    this.#assertWritable()
-    await this.#keeps.executions.add(row)
   }
 
   protected async taskRows(task: string): Promise<ScoredRow[]> {
@@ -207,28 +199,23 @@ export class PostgresLedger extends Ledger {
     return digests.map((digest) => found.get(digest.toString('hex')))
   }
 
-  async #findTexts(table: TextTable, digests: readonly string[]): Promise<(TextRow | undefined)[]> {
-    const rows = await this.#database.query<TextRow>(
-      `SELECT ${columns[table]} FROM magic.${table} WHERE ledger = $1 AND digest = ANY ($2::text[])`,
-      [this.#id, textArray(digests.map(escaped))],
+  async #findRows<Table extends KeyedTable>(
+    table: Table,
+    keys: readonly string[],
+  ): Promise<(LedgerTables[Table] | undefined)[]> {
+    const rows = await this.#database.query<LedgerTables[Table]>(
+      `SELECT ${columns[table]} FROM magic.${table}
+       WHERE ledger = $1 AND ${orderedBy[table]} = ANY ($2::text[])`,
+      [this.#id, textArray(keys.map(escaped))],
     )
-    const found = new Map(rows.map(plainRow).map((row) => [row.digest, row]))
-    return digests.map((digest) => found.get(digest))
-  }
-
-  async #findTraces(ids: readonly string[]): Promise<(TraceRow | undefined)[]> {
-    const rows = await this.#database.query<TraceRow>(
-      `SELECT ${columns.executions} FROM magic.executions WHERE ledger = $1 AND id = ANY ($2::text[])`,
-      [this.#id, textArray(ids.map(escaped))],
-    )
-    const found = new Map(rows.map(plainRow).map((row) => [row.execution, row]))
-    return ids.map((id) => found.get(id))
+    const found = new Map(rows.map(plainRow).map((row) => ['trace' in row ? row.execution : row.digest, row]))
+    return keys.map((key) => found.get(key))
   }
 
   /** Returns for each row whether it is new. */
   async #keepEvaluations(kept: readonly KeptEvaluation[]): Promise<boolean[]> {
     const isNew: boolean[] = []
-    for (const part of inParts(kept, ({ row, trace }) => row.detail.length + trace.trace.length)) {
+    for (const part of inParts(kept, ({ row, trace }) => rowBytes(row) + rowBytes(trace))) {
       // The lease cannot end before the statement does. The trace is stored in any case, since it cost something.
       const { lease } = this.#options
       const held = lease === undefined ? 'SELECT 1' : `${leaseHeld} $15 FOR KEY SHARE`
@@ -253,7 +240,7 @@ export class PostgresLedger extends Ledger {
   }
 
   async #insert<Table extends TableName>(table: Table, rows: readonly LedgerTables[Table][]): Promise<void> {
-    for (const part of inParts(rows, sizeOf)) {
+    for (const part of inParts(rows, rowBytes)) {
       const [text, values] = insertion(table, part)
       await this.#database.query(text, [this.#id, ...values])
     }
@@ -270,6 +257,14 @@ const columns: Readonly<Record<TableName, string>> = {
   evaluations: 'graph, task, data_version AS "dataVersion", executor, score, status, execution, detail, crc',
   replies: 'digest, reply AS json, crc',
   observations: 'digest, observation AS json, crc',
+}
+
+/** The column that orders the rows; in the keyed tables it is the key. */
+const orderedBy: Readonly<Record<TableName, string>> = {
+  executions: 'id',
+  evaluations: 'place',
+  replies: 'digest',
+  observations: 'digest',
 }
 
 // Rows are inserted in key order: two writers with different orders could deadlock.
@@ -351,11 +346,6 @@ function insertion<Table extends TableName>(
      ORDER BY digest ON CONFLICT DO NOTHING`,
     [...values, ...tokens],
   ]
-}
-
-function sizeOf(row: LedgerTables[TableName]): number {
-  if ('trace' in row) return row.trace.length
-  return 'json' in row ? row.json.length : row.detail.length
 }
 
 function* inParts<Item>(items: readonly Item[], sizeOfItem: (item: Item) => number): Generator<Item[]> {

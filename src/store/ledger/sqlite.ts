@@ -5,11 +5,12 @@ import { LedgerError } from './ledger-error.ts'
 import { defaultPatienceMs, inTransaction, type LedgerFileOptions, openLedgerFile } from './ledger-file.ts'
 import {
   digestBytes,
+  type KeyedTable,
   type LedgerTables,
   type ScoredContent,
   type ScoredRow,
+  rowBytes,
   type TableName,
-  type TextRow,
   type TraceRow,
 } from './ledger-rows.ts'
 import { damaged, type Patience, patiently } from './sqlite-failure.ts'
@@ -78,7 +79,7 @@ export class SqliteLedger extends Ledger {
     const isPlaced = table === 'evaluations'
     const from = isPlaced ? Number(after ?? 0) : (after ?? '')
     const rows = await this.#all<LedgerTables[Table] & { at: number | string }>(
-      this.#statements.page[table],
+      this.#statements[table].page,
       from,
       limit,
     )
@@ -93,34 +94,29 @@ export class SqliteLedger extends Ledger {
   }
 
   protected findEvaluationRow(digest: Buffer): Promise<ScoredContent | undefined> {
-    return this.#get<ScoredContent>(this.#statements.findEvaluation, digest)
+    return this.#get<ScoredContent>(this.#statements.evaluations.find, digest)
   }
 
-  protected findTextRow(table: 'replies' | 'observations', digest: string): Promise<TextRow | undefined> {
-    return this.#get<TextRow>(this.#statements.findText[table], digest)
-  }
-
-  protected findTraceRow(execution: string): Promise<TraceRow | undefined> {
-    return this.#get<TraceRow>(this.#statements.findTrace, execution)
+  protected findRow<Table extends KeyedTable>(
+    table: Table,
+    key: string,
+  ): Promise<LedgerTables[Table] | undefined> {
+    return this.#get(this.#statements[table].find, key)
   }
 
   protected keepEvaluationRow(digest: Buffer, row: ScoredRow, trace: TraceRow): Promise<boolean> {
-    return this.#write(row.detail.length + trace.trace.length, () => {
+    return this.#write(rowBytes(row) + rowBytes(trace), () => {
       this.#insert('executions', trace)
       return this.#insertEvaluation(digest, row)
     })
   }
 
-  protected keepTextRow(table: 'replies' | 'observations', row: TextRow): Promise<void> {
-    return this.#write(row.json.length, () => this.#insert(table, row))
-  }
-
-  protected keepTraceRow(row: TraceRow): Promise<void> {
-    return this.#write(row.trace.length, () => this.#insert('executions', row))
+  protected keepRow<Table extends KeyedTable>(table: Table, row: LedgerTables[Table]): Promise<void> {
+    return this.#write(rowBytes(row), () => this.#insert(table, row))
   }
 
   protected taskRows(task: string): Promise<ScoredRow[]> {
-    return this.#all<ScoredRow>(this.#statements.evaluationsOfTask, task)
+    return this.#all<ScoredRow>(this.#statements.evaluations.ofTask, task)
   }
 
   protected damagedRow(what: string): LedgerError {
@@ -128,17 +124,16 @@ export class SqliteLedger extends Ledger {
   }
 
   #insert<Table extends TableName>(table: Table, row: LedgerTables[Table]): void {
-    const statements = this.#statements
-    if ('trace' in row) statements.keepTrace.run(row.execution, row.trace, row.crc)
-    else if ('json' in row)
-      statements.keepText[table as 'replies' | 'observations'].run(row.digest, row.json, row.crc)
+    const { keep } = this.#statements[table]
+    if ('trace' in row) keep.run(row.execution, row.trace, row.crc)
+    else if ('json' in row) keep.run(row.digest, row.json, row.crc)
     else this.#insertEvaluation(digestBytes(row), row)
   }
 
   #insertEvaluation(digest: Buffer, row: ScoredRow): boolean {
     const { graph, task, dataVersion, executor, score, status, execution, detail, crc } = row
     const parts = [graph, task, dataVersion, executor, score, status, execution, detail, crc]
-    return this.#statements.keepEvaluation.run(digest, ...parts).changes === 1
+    return this.#statements.evaluations.keep.run(digest, ...parts).changes === 1
   }
 
   #get<Row>(statement: StatementSync, ...parameters: (string | Uint8Array)[]): Promise<Row | undefined> {
@@ -162,33 +157,25 @@ type Statements = ReturnType<typeof prepare>
 function prepare(database: DatabaseSync) {
   const key = 'graph, task, data_version AS dataVersion, executor'
   const content = 'score, status, execution, detail, crc'
-  const keepText = (table: string) =>
-    database.prepare(`INSERT INTO ${table} VALUES (?, ?, ?) ON CONFLICT DO NOTHING`)
-  const findText = (table: string, column: string) =>
-    database.prepare(`SELECT digest, ${column} AS json, crc FROM ${table} WHERE digest = ?`)
   const pageOf = (table: string, columns: string, at: string) =>
     database.prepare(`SELECT ${columns}, ${at} AS at FROM ${table} WHERE ${at} > ? ORDER BY ${at} LIMIT ?`)
+  const keyed = (table: KeyedTable, columns: string, at: string) => ({
+    find: database.prepare(`SELECT ${columns} FROM ${table} WHERE ${at} = ?`),
+    keep: database.prepare(`INSERT INTO ${table} VALUES (?, ?, ?) ON CONFLICT DO NOTHING`),
+    page: pageOf(table, columns, at),
+  })
   return {
-    findEvaluation: database.prepare(`SELECT ${content} FROM evaluations WHERE key = ?`),
-    keepEvaluation: database.prepare(
-      `INSERT INTO evaluations (key, graph, task, data_version, executor, ${content})
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`,
-    ),
-    evaluationsOfTask: database.prepare(
-      `SELECT ${key}, ${content} FROM evaluations WHERE task = ? ORDER BY place`,
-    ),
-    findText: {
-      replies: findText('replies', 'reply'),
-      observations: findText('observations', 'observation'),
-    },
-    keepText: { replies: keepText('replies'), observations: keepText('observations') },
-    findTrace: database.prepare('SELECT id AS execution, trace, crc FROM executions WHERE id = ?'),
-    keepTrace: database.prepare('INSERT INTO executions VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
-    page: {
-      executions: pageOf('executions', 'id AS execution, trace, crc', 'id'),
-      evaluations: pageOf('evaluations', `${key}, ${content}`, 'place'),
-      replies: pageOf('replies', 'digest, reply AS json, crc', 'digest'),
-      observations: pageOf('observations', 'digest, observation AS json, crc', 'digest'),
+    executions: keyed('executions', 'id AS execution, trace, crc', 'id'),
+    replies: keyed('replies', 'digest, reply AS json, crc', 'digest'),
+    observations: keyed('observations', 'digest, observation AS json, crc', 'digest'),
+    evaluations: {
+      find: database.prepare(`SELECT ${content} FROM evaluations WHERE key = ?`),
+      keep: database.prepare(
+        `INSERT INTO evaluations (key, graph, task, data_version, executor, ${content})
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`,
+      ),
+      page: pageOf('evaluations', `${key}, ${content}`, 'place'),
+      ofTask: database.prepare(`SELECT ${key}, ${content} FROM evaluations WHERE task = ? ORDER BY place`),
     },
     size: database.prepare(
       `SELECT (SELECT COUNT(*) FROM evaluations) AS evaluations,
