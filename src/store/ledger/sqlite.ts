@@ -7,9 +7,9 @@ import {
   digestBytes,
   type KeyedTable,
   type LedgerTables,
+  rowBytes,
   type ScoredContent,
   type ScoredRow,
-  rowBytes,
   type TableName,
   type TraceRow,
 } from './ledger-rows.ts'

@@ -25,7 +25,7 @@ export function isPassing(error: unknown): boolean {
 /** The user is told about outages that last at least this long. */
 const noticedMs = 2000
 
-export interface Patience {
+interface Patience {
   readonly address: PostgresAddress
   /** How long to keep trying. */
   readonly patienceMs: number
