@@ -55,7 +55,7 @@ export function askCommand(): Command {
     .addOption(concurrencyOption("the run's"))
     .addOption(runsDirOption())
     .addOption(jsonOption())
-  return addModelOptions(command)
+  return addModelOptions(command, 'of run')
     .notes({
       examples: [
         ['magic ask first "A shop sells 3 pens for 2 euros. What do 12 pens cost, in euros?"'],

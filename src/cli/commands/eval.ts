@@ -93,7 +93,7 @@ export function evalCommand(): Command {
   addInterventionOptions(command)
   addTaskSourceOptions(command)
   addBudgetOptions(command)
-  addModelOptions(command)
+  addModelOptions(command, 'of run')
   command.addOption(modelsOption())
   return addReportOptions(command)
     .notes({

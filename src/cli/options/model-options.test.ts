@@ -1,7 +1,14 @@
 import { resolve } from 'node:path'
+import { Command } from 'commander'
 import { expect, test } from 'vitest'
 import { UsageError } from '../problem.ts'
-import { type ModelOptions, type ModelSource, modelSource, sourceOfRun } from './model-options.ts'
+import {
+  addModelOptions,
+  type ModelOptions,
+  type ModelSource,
+  modelSource,
+  sourceOfRun,
+} from './model-options.ts'
 
 const none: ModelOptions = {}
 const configured = { preset: 'deepseek', model: 'one', apiKeyFile: '/keys/old' } as const
@@ -51,4 +58,12 @@ test("a run's simulated model takes seed and latency from flags, which other mod
   expect(sourceOfRun(simulated, { simulatedSeed: 7 })).toEqual({ ...simulated, seed: 7 })
   expect(() => sourceOfRun(endpoint, { simulatedLatency: 300 })).toThrow(/^--simulated-latency is only for/)
   expect(() => modelSource({ model: 'openai', simulatedSeed: 0 })).toThrow(/^--simulated-seed is only for/)
+})
+
+test('commands on a run say that its own model is the default', () => {
+  const helpOf = (usual?: 'of run') =>
+    addModelOptions(new Command(), usual).helpInformation().replace(/\s+/g, ' ')
+  expect(helpOf('of run')).toContain("the model provider, instead of the run's")
+  expect(helpOf('of run')).not.toContain('the default, `simulated`')
+  expect(helpOf()).toContain('the default, `simulated`')
 })

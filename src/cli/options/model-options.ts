@@ -28,13 +28,19 @@ export interface ModelOptions {
 }
 
 /** Model flags. No flag takes the key itself, because flags end up in the shell's history. */
-export function addModelOptions<Given extends Command>(command: Given): Given {
+export function addModelOptions<Given extends Command>(
+  command: Given,
+  usual: 'simulated' | 'of run' = 'simulated',
+): Given {
+  const isOfRun = usual === 'of run'
   return command
     .optionsGroup('Model:')
     .addOption(
       new Option(
         '--model <provider>',
-        'the model provider; the default, `simulated`, needs no key and makes up its answers',
+        isOfRun
+          ? "the model provider, instead of the run's; `simulated` needs no key and makes up its answers"
+          : 'the model provider; the default, `simulated`, needs no key and makes up its answers',
       )
         .choices([simulatedModelName, ...Object.keys(providers)])
         .env('MAGIC_MODEL'),
@@ -48,7 +54,11 @@ export function addModelOptions<Given extends Command>(command: Given): Given {
     .option('--allow-unsafe-base-url', 'allow http to other machines, and link-local addresses')
     .option('--record <file>', 'write every request and reply to a file')
     .option('--replay <file>', 'answer from a recording, without key or network')
-    .option('--simulated-seed <n>', 'seed of the simulated model (default: 0)', wholeNumber(0))
+    .option(
+      '--simulated-seed <n>',
+      `seed of the simulated model (default: ${isOfRun ? "the run's" : 0})`,
+      wholeNumber(0),
+    )
     .option('--simulated-latency <ms>', 'how long a typical simulated answer takes', wholeNumber(0))
     .optionsGroup('')
 }

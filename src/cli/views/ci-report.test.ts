@@ -62,6 +62,7 @@ test('the GitHub summary is a table and marks simulated scores', () => {
   const text = githubSummary('first|x', evaluated, true)
   expect(text).toContain('### first&#124;x: accuracy on test questions')
   expect(text).toMatch(/\| trained \| 50\.0 % \[.*\] \| 3 \| 10 \| free \| 1 \|/)
+  expect(text).toContain('3 questions can show a difference of ')
   expect(text).toContain('The scores are simulated')
 })
 

@@ -1,10 +1,9 @@
 import { appendFileSync } from 'node:fs'
-import { detectableAmong } from '../../evaluation/compare-organisations.ts'
 import type { EvaluatedOrganisation } from '../../evaluation/evaluate.ts'
 import { visibleText } from '../../graph/render/visible-text.ts'
-import { percent, scoreWithInterval, tokens } from '../display/numbers.ts'
+import { scoreWithInterval, tokens } from '../display/numbers.ts'
 import { UsageError } from '../problem.ts'
-import { costText, simulatedNote } from './evaluation-table.ts'
+import { costText, detectableText, simulatedNote } from './evaluation-table.ts'
 import { valueText } from './question-view.ts'
 
 /** JUnit XML: one suite per organisation, one case per question. A question without full score fails. */
@@ -68,10 +67,7 @@ export function githubSummary(
       `${failures.unanswered}`,
     ].join(' | '),
   )
-  const detectable =
-    evaluated.length === 0
-      ? ''
-      : `Smallest difference that this many questions can show: ${percent(detectableAmong(evaluated))}.\n`
+  const detectable = evaluated.length === 0 ? '' : `${detectableText(evaluated)}\n`
   return [
     `### ${markdown(run)}: ${markdown(evaluated[0]?.metric ?? 'score')} on ${markdown(evaluated[0]?.split ?? '')} questions\n`,
     '| organisation | score [95 %] | questions | tokens/q | cost | failed |\n|---|---|---|---|---|---|\n',

@@ -71,7 +71,7 @@ function retriesOf(rows: readonly LabelledReport[]): number {
 }
 
 /** The smallest difference this many questions can show; without it, a table of scores promises too much. */
-function detectableText(reports: readonly OrganisationReport[]): string {
+export function detectableText(reports: readonly OrganisationReport[]): string {
   const n = Math.min(...reports.map((report) => report.n))
   const points = (detectableAmong(reports) * 100).toFixed(1)
   const premise = reports.length > 1 ? '' : ', if two organisations disagree on 30 % of them'

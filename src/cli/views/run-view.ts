@@ -191,7 +191,7 @@ function fixed(value: number): string {
 /** Roles, realizations and graph sizes in the first and the last updates. */
 function actions(updates: readonly UpdateRecord[], screen: Screen): Lines {
   const fifth = fifthOf(updates.length)
-  const period = counted(fifth, 'update')
+  const period = updatesText(fifth)
   const [early, late] = [placedUnits(updates.slice(0, fifth)), placedUnits(updates.slice(-fifth))]
   const table = (title: string, counts: (placed: typeof late) => ReadonlyMap<string, number>) => {
     const [before, now] = [sharesOf(counts(early)), sharesOf(counts(late))]
@@ -209,6 +209,11 @@ function actions(updates: readonly UpdateRecord[], screen: Screen): Lines {
   ]
 }
 
+/** For `the last update` and `the last 2 updates`. */
+function updatesText(count: number): string {
+  return count === 1 ? 'update' : counted(count, 'update')
+}
+
 function sharesOf(counts: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
   const sum = [...counts.values()].reduce((a, b) => a + b, 0)
   return new Map([...counts].map(([name, count]) => [name, count / sum]))
@@ -216,7 +221,7 @@ function sharesOf(counts: ReadonlyMap<string, number>): ReadonlyMap<string, numb
 
 function finalGraphs({ graphs, overview }: ShownRun, shown: number, screen: Screen): Lines {
   const all = graphs.reduce((sum, { count }) => sum + count, 0)
-  const period = `the last ${counted(fifthOf(overview.updates.length), 'update')}`
+  const period = `the last ${updatesText(fifthOf(overview.updates.length))}`
   const title = graphs.every(({ count }) => count === 1)
     ? `Final graphs of ${period} (${all}, all different; newest first)`
     : `Most common final graphs of ${period}`
