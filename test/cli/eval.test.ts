@@ -295,7 +295,7 @@ describe('magic show', { timeout: seconds }, () => {
       'entropy',
       'tokens reused',
       'Role ',
-      'first 1 update',
+      'first update',
       'finalizer',
       'Evaluations on test questions',
       'trained, group-at-use',

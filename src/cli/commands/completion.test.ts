@@ -29,6 +29,20 @@ test('bash completes commands, options, subcommands and runs', () => {
   expect(offered('magic', 'doctor', '--nonsense')).toEqual([''])
 })
 
+test('after an option bash completes its values, and files where any value or a file is meant', () => {
+  expect(offered('magic', 'train', 'x.csv', '--scorer', '')).toEqual([
+    ...['contains', 'regex', 'json-schema', 'judge'],
+  ])
+  expect(offered('magic', 'compare', 'first-run', '--list', 'l')).toEqual(['lost'])
+  for (const words of [
+    ['train', '--config', ''],
+    ['train', ''],
+    ['train', '--dry-run', ''],
+    ['eval', '--junit', 'x'],
+  ])
+    expect(offered('magic', ...words)).toEqual([''])
+})
+
 const hasZsh = existsSync('/usr/bin/zsh') || existsSync('/bin/zsh')
 
 /**
@@ -58,12 +72,15 @@ test.skipIf(!hasZsh)("zsh completes the same words and leaves the user's complet
   expect(offeredByZsh('magic', 'ask', '').slice(1, 2)).toEqual(['first-run'])
   expect(offeredByZsh('magic', 'data', '').slice(1, 5)).toEqual(['list', 'show', 'import', 'pull'])
   expect(offeredByZsh('magic', 'train', 'x').at(-1)).toBe('files')
+  expect(offeredByZsh('magic', 'train', '--method', '').slice(1)).toEqual(['paper', 'values'])
+  expect(offeredByZsh('magic', 'train', '--config', '').slice(1)).toEqual(['files'])
 })
 
 test('fish has its own script; unknown shells are refused', async () => {
   const { stdout } = await magic('completion', 'fish')
   expect(stdout).toMatch(/^complete -c magic -n __fish_use_subcommand -f -a train -d '.+'$/m)
-  expect(stdout).toMatch(/^complete -c magic -n '__fish_seen_subcommand_from train' -l max-cost -d '.+'$/m)
+  expect(stdout).toMatch(/^complete -c magic -n '__fish_seen_subcommand_from train' -l max-cost -r -d '.+'$/m)
+  expect(stdout).toContain("train' -l scorer -x -a 'contains regex json-schema judge' -d")
   expect(await magic('completion', 'tcsh')).toMatchObject({ code: 2 })
 }, 300_000)
 

@@ -20,10 +20,18 @@ export function completionCommand(open: () => Promise<readonly Command[]>): Comm
     })
 }
 
+interface OptionWords {
+  readonly flag: string
+  readonly description: string
+  readonly takesValue: boolean
+  /** The values to choose from; empty if any is possible. */
+  readonly choices: readonly string[]
+}
+
 interface CommandWords {
   readonly name: string
   readonly description: string
-  readonly options: readonly { readonly flag: string; readonly description: string }[]
+  readonly options: readonly OptionWords[]
   readonly subcommands: readonly string[]
   readonly takesRun: boolean
 }
@@ -35,7 +43,11 @@ function wordsOf(command: Command): CommandWords {
     options: command
       .createHelp()
       .visibleOptions(command)
-      .flatMap(({ long, description }) => (long == null ? [] : [{ flag: long, description }])),
+      .flatMap(({ long, description, required, optional, argChoices = [] }) =>
+        long == null
+          ? []
+          : [{ flag: long, description, takesValue: required || optional, choices: argChoices }],
+      ),
     subcommands: command.commands.map((one) => one.name()),
     takesRun: command.registeredArguments.some((argument) => argument.name().startsWith('run')),
   }
@@ -47,18 +59,24 @@ const scripts: Readonly<Record<(typeof shells)[number], (commands: readonly Comm
   fish,
 }
 
+/** Where it offers nothing, bash completes file names. */
 function bash(commands: readonly CommandWords[]): string {
-  const cases = commands.map(({ name, options, subcommands, takesRun }) => {
-    const words = [...subcommands, ...options.map(({ flag }) => flag)].join(' ')
-    const runs = takesRun ? ` $(ls "\${MAGIC_RUNS_DIR:-runs}" 2>/dev/null)` : ''
-    return `      ${name}) words="${words}${runs}" ;;`
+  const cases = commands.flatMap(({ name, options, subcommands, takesRun }) => {
+    const runs = takesRun ? [`$(ls "\${MAGIC_RUNS_DIR:-runs}" 2>/dev/null)`] : []
+    const [free, chosen] = valued(options)
+    return [
+      ...chosen.map(({ flag, choices }) => `    "${name} ${flag} "*) words="${choices.join(' ')}" ;;`),
+      ...(free.length === 0 ? [] : [`    ${free.map(({ flag }) => `"${name} ${flag} "*`).join('|')}) ;;`]),
+      `    "${name} "*" -"*) words="${options.map(({ flag }) => flag).join(' ')}" ;;`,
+      `    "${name} "*) words="${[...subcommands, ...runs].join(' ')}" ;;`,
+    ]
   })
   return `_magic() {
   local current="\${COMP_WORDS[COMP_CWORD]}" words=""
   if [ "$COMP_CWORD" -eq 1 ]; then
     words="${commands.map(({ name }) => name).join(' ')} --help --version"
   else
-    case "\${COMP_WORDS[1]}" in
+    case "\${COMP_WORDS[1]} \${COMP_WORDS[COMP_CWORD - 1]} $current" in
 ${cases.join('\n')}
     esac
   fi
@@ -66,6 +84,12 @@ ${cases.join('\n')}
 }
 complete -o default -F _magic magic
 `
+}
+
+/** Options with any value, and those with values to choose from. */
+function valued(options: readonly OptionWords[]): [free: OptionWords[], chosen: OptionWords[]] {
+  const all = options.filter(({ takesValue }) => takesValue)
+  return [all.filter(({ choices }) => choices.length === 0), all.filter(({ choices }) => choices.length > 0)]
 }
 
 function zsh(commands: readonly CommandWords[]): string {
@@ -81,6 +105,18 @@ function zsh(commands: readonly CommandWords[]): string {
       '      ;;',
     ].join('\n'),
   )
+  const values = commands.flatMap(({ name, options }) => {
+    const [free, chosen] = valued(options)
+    return [
+      ...chosen.map(
+        ({ flag, choices }) =>
+          `    ("${name} ${flag}") names=(${choices.join(' ')}); compadd -a names; return ;;`,
+      ),
+      ...(free.length === 0
+        ? []
+        : [`    (${free.map(({ flag }) => `"${name} ${flag}"`).join('|')}) _files; return ;;`]),
+    ]
+  })
   return `#compdef magic
 _magic() {
   local -a commands options names
@@ -89,6 +125,9 @@ _magic() {
     _describe command commands
     return
   fi
+  case "\${words[2]} \${words[CURRENT-1]}" in
+${values.join('\n')}
+  esac
   case "\${words[2]}" in
 ${cases.join('\n')}
   esac
@@ -112,7 +151,10 @@ function fish(commands: readonly CommandWords[]): string {
       ...(takesRun
         ? [`${inside} -a '(ls (set -q MAGIC_RUNS_DIR; and echo $MAGIC_RUNS_DIR; or echo runs) 2>/dev/null)'`]
         : []),
-      ...options.map((option) => `${inside} -l ${option.flag.slice(2)} -d ${quoted(option.description)}`),
+      ...options.map(({ flag, description: meaning, takesValue, choices }) => {
+        const value = choices.length > 0 ? ` -x -a ${quoted(choices.join(' '))}` : takesValue ? ' -r' : ''
+        return `${inside} -l ${flag.slice(2)}${value} -d ${quoted(meaning)}`
+      }),
     ]
   })
   return `${lines.join('\n')}\n`
