@@ -121,7 +121,7 @@ export async function evaluate(options: EvaluateOptions): Promise<EvaluatedOrgan
     if (error instanceof NothingEvaluatedError) error.spent = budget.spent
     throw error
   })
-  await elsewhere?.refresh()
+  await elsewhere?.settled()
   const whole = { ...report, metric: set.metric, model: header.model, search: options.search }
   const { records: _, ...summary } = whole
   if (store !== undefined) {

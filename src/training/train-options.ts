@@ -96,6 +96,8 @@ export interface Elsewhere {
   /** The same over all resumes. */
   readonly spentInAll: () => Sums
   refresh(): Promise<void>
+  /** Refreshes once the calls under way have ended. Waits half a minute at most. */
+  settled(): Promise<void>
   close(): Promise<void>
 }
 

@@ -90,7 +90,7 @@ async function trainRun(
       onEvent?.(line)
     }
   } catch (error) {
-    await elsewhere?.refresh()
+    await (isCapReached(error) ? elsewhere?.settled() : elsewhere?.refresh())
     // A cap stops workers in the middle of an update; their finished evaluations are kept.
     if (!isCapReached(error) || budget.reached() === undefined) explain(error, session.givenUp, done)
   } finally {

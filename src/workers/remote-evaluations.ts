@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem } from '../problem.ts'
 import { type SharedCaps, type Sums, sumsSince } from '../store/allowance/allowance-store.ts'
 import { PostgresAllowanceStore } from '../store/allowance/postgres-store.ts'
@@ -137,6 +138,15 @@ export class RemoteEvaluations {
 
   readonly refresh = async (): Promise<void> => {
     this.#sums = await this.#account.sums()
+  }
+
+  /** Refreshes once the calls under way have ended, because they count too. Waits half a minute at most. */
+  readonly settled = async (): Promise<void> => {
+    for (let round = 0; round < 150; round += 1) {
+      await this.refresh()
+      if (this.#sums.reserved.calls === 0) return
+      await sleep(200)
+    }
   }
 
   /** The concurrent model calls of all workers that take this run. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { byWorkers } from '../../src/cli/options/workers-option.ts'
 import { PostgresAddress } from '../../src/store/postgres/address.ts'
@@ -30,8 +31,10 @@ test('a cap stops the workers, with at most the calls in flight beyond it; a res
   const database = await Database.open(new PostgresAddress(address), { connections: 20 })
   const drain = new AbortController()
   const asked = new Set<string>()
-  const counted = modelAround((request, signal) => {
+  const counted = modelAround(async (request, signal) => {
     asked.add(JSON.stringify(request))
+    // Some calls are still under way when others reach the cap.
+    await sleep((37 * asked.size) % 400)
     return tinyModel.ask(request, signal)
   })
   const { parts } = tinyExecutor()

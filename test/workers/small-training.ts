@@ -24,7 +24,13 @@ export async function trainByWorkers(
     const assignment = assignmentOf(parts, undefined)
     const remote = await RemoteEvaluations.open({ database, ledger, namespace: place!.name, assignment })
     return {
-      ...{ make: remote.make, spent: remote.spent, spentInAll: remote.spentInAll, refresh: remote.refresh },
+      ...{
+        make: remote.make,
+        spent: remote.spent,
+        spentInAll: remote.spentInAll,
+        refresh: remote.refresh,
+        settled: remote.settled,
+      },
       async close() {
         await remote.close()
         await database.close()

@@ -90,9 +90,9 @@ export function afreshByWorkers(
 async function opened(database: Database, options: Omit<RemoteOptions, 'database'>) {
   try {
     const remote = await RemoteEvaluations.open({ ...options, database })
-    const { make, spent, spentInAll, refresh } = remote
+    const { make, spent, spentInAll, refresh, settled } = remote
     return {
-      ...{ make, spent, spentInAll, refresh, capacity: () => remote.capacity() },
+      ...{ make, spent, spentInAll, refresh, settled, capacity: () => remote.capacity() },
       close: () => remote.close().then(() => database.close()),
     }
   } catch (error) {
