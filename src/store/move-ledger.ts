@@ -37,9 +37,12 @@ async function moveAway(
     )
   // Under a temporary name until it is complete.
   const unfinished = join(folder.path, 'ledger.copy.json')
-  if (!existsSync(unfinished)) writePlace(unfinished, await makeLedger(address, basename(folder.path)))
+  const begun = existsSync(unfinished) ? readPlace(unfinished) : undefined
+  // If the copy was begun on another PostgreSQL, it starts anew on this one.
+  const name = await makeLedger(address, basename(folder.path), begun)
+  if (begun === undefined) writePlace(unfinished, name)
   await using from = await SqliteLedger.open(folder.ledgerFile, { readOnly: true })
-  await using to = await openPlacedLedger({ address, name: readPlace(unfinished) })
+  await using to = await openPlacedLedger({ address, name })
   const copied = await copyLedger(from, to, options)
   renameSync(unfinished, folder.ledgerPlaceFile)
   syncFolder(folder.path)

@@ -75,9 +75,12 @@ export async function placeLedger(folder: RunFolder, address: PostgresAddress | 
   }
 }
 
-/** Creates an empty ledger on a PostgreSQL and returns its name. */
-export async function makeLedger(address: PostgresAddress, title: string): Promise<string> {
-  const name = randomUUID()
+/** Creates an empty ledger on a PostgreSQL, unless it is there, and returns its name. */
+export async function makeLedger(
+  address: PostgresAddress,
+  title: string,
+  name: string = randomUUID(),
+): Promise<string> {
   await using database = await Database.open(address)
   await PostgresLedger.create(database, name, title)
   return name

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { verify } from '../../src/evaluation/verification/verify.ts'
+import { PostgresAllowanceStore } from '../../src/store/allowance/postgres-store.ts'
 import { ledgerDigest } from '../../src/store/ledger/copy-ledger.ts'
 import { listLedgers, removeLedger } from '../../src/store/ledger/postgres-ledgers.ts'
 import { SqliteLedger } from '../../src/store/ledger/sqlite.ts'
@@ -157,6 +158,14 @@ describe('moving', () => {
       await expect(moved).rejects.toThrow('cut')
       expect(existsSync(run.ledgerPlaceFile)).toBe(false)
     }
+    // Begun on one PostgreSQL, it can be finished on another.
+    const elsewhere = join(work, 'cut-elsewhere')
+    cpSync(folder, elsewhere, { recursive: true })
+    const other = new PostgresAddress(await postgres.database())
+    const shown = new Set<string>()
+    const onProgress = (phase: string, rows: number, total: number) => shown.add(`${phase} ${rows <= total}`)
+    expect(await moveLedger(new RunFolder(elsewhere), other, { onProgress })).toEqual(expected)
+    expect(shown).toEqual(new Set(['copying true', 'comparing true']))
     expect(await moveLedger(run, address)).toEqual(expected)
   })
 
@@ -189,7 +198,9 @@ test('removing one ledger leaves the others', async () => {
   const { name, evaluations } = before.find(({ title }) => title === 'removed')!
   expect(evaluations).toBeGreaterThan(0)
   const opened = await Database.open(new PostgresAddress(database))
-  await removeLedger(opened, name)
+  await PostgresAllowanceStore.open(opened, { account: name, limiter: 'p/m' })
+  await removeLedger(opened, name, 3)
+  expect(await opened.query('SELECT FROM magic.accounts WHERE name = $1', [name])).toEqual([])
   await expect(removeLedger(opened, name)).rejects.toThrow(/There is no ledger/)
   await opened.close()
   expect(await listed()).toEqual(before.filter((one) => one.name !== name))
@@ -229,7 +240,8 @@ test('works on the command line: train there, move here, resume, and never show 
   )
   const lost = await magicWith({ ...environment, MAGIC_LEDGER: '' }, 'verify', 'first')
   said.push(lost.stdout, lost.stderr)
-  expect(lost.stdout + lost.stderr).toMatch(/Set MAGIC_LEDGER/)
+  expect(lost.stderr).toMatch(/Set MAGIC_LEDGER/)
+  expect(lost).toMatchObject({ code: 2, stdout: '' })
   const wrong = { ...environment, MAGIC_LEDGER: database.replace('canary', 'canary-wrong') }
   const refused = await magicWith(wrong, 'ledger', 'list')
   const doctor = await magicWith(wrong, 'doctor')

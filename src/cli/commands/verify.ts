@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { Verification } from '../../evaluation/verification/verification.ts'
 import { verify } from '../../evaluation/verification/verify.ts'
 import { exitCode } from '../../problem.ts'
+import { ledgerPlace, openPlacedLedger } from '../../store/run-ledger.ts'
 import { machineSandbox, unstartedSandbox } from '../../store/run-tools.ts'
 import { screenOf, shownText, wrapText } from '../display/screen.ts'
 import { counted } from '../display/terminal-text.ts'
@@ -37,6 +38,9 @@ export function verifyCommand(): Command {
 async function verifyRun(run: string, options: VerifyOptions): Promise<void> {
   const folder = existingRun(run, options.runsDir)
   const { name, tools } = folder.readRecord()
+  // A PostgreSQL that cannot be reached is no verdict on the run, so it is an error and not a failed check.
+  const place = ledgerPlace(folder)
+  if (place !== undefined) await (await openPlacedLedger(place, true)).close()
   const { set, configuration } = await openTasksOfRun(folder)
   const sandbox = tools === undefined ? await machineSandbox() : unstartedSandbox(tools)
   const screen = screenOf(process.stdout)

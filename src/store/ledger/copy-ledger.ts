@@ -35,12 +35,12 @@ export async function copyLedger(
     for await (const rows of newRows(from, to, table, signal)) {
       await to.takeOver(table, rows.fresh)
       copied += rows.all
-      onProgress?.('copying', copied, total)
+      onProgress?.('copying', copied, Math.max(copied, total))
     }
   let compared = 0
   const told = (rows: number) => {
     compared += rows
-    onProgress?.('comparing', compared, total)
+    onProgress?.('comparing', compared, Math.max(compared, total))
   }
   const original = await ledgerDigest(from, told, signal)
   const copy = await ledgerDigest(to, undefined, signal)

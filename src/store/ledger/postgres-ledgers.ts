@@ -22,16 +22,31 @@ export function listLedgers(database: Database, name?: string): Promise<ListedLe
   )
 }
 
-/** Deletes a ledger with all its rows and returns its description. */
-export async function removeLedger(database: Database, name: string): Promise<ListedLedger> {
+/**
+ * Deletes a ledger with its rows and its account, and returns its description. Rows go in batches: one statement for millions
+ * of them would take longer than any statement may. If interrupted, it can be repeated.
+ */
+export async function removeLedger(database: Database, name: string, batch = 10_000): Promise<ListedLedger> {
   const [found] = await listLedgers(database, name)
   if (found === undefined) throw new LedgerError(`There is no ledger '${name}' at ${database.address.place}.`)
-  const tables = tableNames.map(
-    (table) => `${table}_gone AS (DELETE FROM magic.${table} USING gone WHERE ledger = gone.id)`,
-  )
-  await database.query(
-    `WITH gone AS (DELETE FROM magic.ledgers WHERE name::text = $1 RETURNING id), ${tables.join(', ')} SELECT`,
-    [name],
-  )
+  for (const table of tableNames)
+    for (let isMore = true; isMore; ) {
+      const rows = await database.query(
+        `DELETE FROM magic.${table} WHERE ctid = ANY (ARRAY(
+           SELECT ctid FROM magic.${table} WHERE ledger = (SELECT id FROM magic.ledgers WHERE name::text = $1) LIMIT $2))
+         RETURNING 1`,
+        [name, batch],
+      )
+      isMore = rows.length > 0
+    }
+  for (const [table, column] of [
+    ['reservations', 'account'],
+    ['accounts', 'name'],
+  ])
+    await database.query(
+      `DELETE FROM magic.${table} WHERE ${column} = $1 OR ${column} LIKE $1 || ' search %'`,
+      [name],
+    )
+  await database.query('DELETE FROM magic.ledgers WHERE name::text = $1', [name])
   return found
 }
