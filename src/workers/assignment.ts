@@ -76,8 +76,8 @@ export function whyNot(wanted: Assignment['parts'], parts: ExecutorParts): strin
   const tools = toolDifference(wanted.tools, here.tools)
   if (tools !== undefined) return `the run ${tools}`
   // Not compared: why tools are off, prices and time-outs. They change no answer.
-  const deciding = ({ tasks, profile, model, executors }: Assignment['parts']) => ({
-    ...{ tasks, profile, model, executors },
+  const deciding = ({ tasks, profile, model, models, executors }: Assignment['parts']) => ({
+    ...{ tasks, profile, model, models: models ?? {}, executors },
   })
   const [other] = differingSettings([deciding(wanted), deciding(here)])
   if (other === undefined) return undefined
