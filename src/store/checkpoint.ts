@@ -8,6 +8,7 @@ import { arithmetics } from '../numerics/kernels/kernels.ts'
 import { assertShapes, type ParameterValues, type Shapes } from '../numerics/parameters.ts'
 import { parameterShapes } from '../policy/parameter-shapes.ts'
 import { exitCode, Problem } from '../problem.ts'
+import { remedyOf } from './disk-error.ts'
 import { digestOf, fileDigestSchema } from './durable-file.ts'
 import { currentFolder, replaceFolder } from './replace-folder.ts'
 import { parseSafetensors, type StoredTensor, serializeSafetensors } from './safetensors.ts'
@@ -265,7 +266,7 @@ export class CheckpointWriteError extends Problem {
   constructor(folder: string, contents: ReadonlyMap<string, Uint8Array>, cause: Error) {
     const bytes = [...contents.values()].reduce((sum, { length }) => sum + length, 0)
     super(
-      `The checkpoint ${folder} (${bytes} bytes) cannot be written: ${cause.message}. No partial checkpoint was left behind.`,
+      `The checkpoint ${folder} (${bytes} bytes) cannot be written: ${cause.message}. ${remedyOf((cause as NodeJS.ErrnoException).code)}; no partial checkpoint was left behind.`,
       { cause, exitCode: exitCode.disk },
     )
   }

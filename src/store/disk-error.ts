@@ -6,15 +6,17 @@ export class DiskError extends Problem {
     const code = cause.code || cause.message
     const need = bytes === 0 ? '' : `; ${bytes} bytes to write`
     super(
-      `${path} could not be written (${code}${need}). ${remedyOf(code)} and resume; what was there before is intact.`,
+      `${path} could not be written (${code}${need}). ${remedyOf(code)}; what was there before is intact.`,
       { cause, exitCode: exitCode.disk },
     )
   }
 }
 
-function remedyOf(code: string): string {
-  if (code === 'ENOSPC' || code === 'EDQUOT') return 'Free some disk space'
+/** What to do after a failed write. */
+export function remedyOf(code: string | undefined): string {
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'Free some disk space and resume'
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
-    return "Check the folder's owner and permissions"
-  return 'Check the disk'
+    return "Check the folder's owner and permissions and resume"
+  if (code === 'ENOENT') return 'Create its folder and repeat the command'
+  return 'Check the disk and resume'
 }

@@ -37,6 +37,11 @@ test('a failed write reports path and size, and leaves the old file', () => {
   expect(readFileSync(path, 'utf8')).toBe('kept')
 })
 
+test('a missing folder is to be created', () => {
+  const path = join(fresh(), 'none.csv')
+  expect(() => writeWhole(path, 'four')).toThrow(/ENOENT; 4 bytes to write\)\. Create its folder and repeat/)
+})
+
 test('a full disk is reported with its remedy, and the file is unchanged', () => {
   const path = fresh()
   writeWhole(path, 'kept')
