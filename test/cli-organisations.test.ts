@@ -167,3 +167,20 @@ test('a dry run on a run estimates its searched graph', { timeout }, async () =>
   expect(spent.calls).toBeGreaterThan(0)
   expect(rows[1].calls).toBeGreaterThanOrEqual(spent.calls)
 })
+
+test('a JUnit file without a folder is refused before anything is spent', { timeout }, async () => {
+  const file = join(runs, 'none', 'j.xml')
+  const refused = await magic(
+    'eval',
+    'synthetic',
+    '--organisation',
+    'direct',
+    '--name',
+    'junit',
+    '--junit',
+    file,
+  )
+  expect(refused.code).toBe(2)
+  expect(refused.stderr).toContain(`there is no folder ${join(runs, 'none')}. Create it first.`)
+  expect((await magic('show', 'junit')).code).not.toBe(0)
+})

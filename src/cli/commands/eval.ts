@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { isBuiltInTaskSet } from '../../configuration/configuration-schema.ts'
@@ -130,6 +132,8 @@ function share(text: string): number {
 async function evaluateRun(name: string, options: EvalOptions): Promise<void> {
   // Fails now, before anything is spent.
   if (options.githubSummary) writeGithubSummary('')
+  if (options.junit !== undefined && !existsSync(dirname(options.junit)))
+    throw new UsageError(`--junit: there is no folder ${dirname(options.junit)}. Create it first.`)
   if (options.workers) sharedAddress()
   if (options.dryRun) return tellPlan(name, options)
   const progress = openProgress(options)
