@@ -7,6 +7,7 @@ import { type Clock, setAlarm, systemClock } from '../models/clock.ts'
 import { stopsRun } from '../models/failure.ts'
 import { addCosts, type Cost, costOf, type PriceTable, pricedName, priceOf } from '../models/prices.ts'
 import { addUsage, noUsage, type Usage } from '../models/usage.ts'
+import { isCapReached } from '../problem.ts'
 import { defaultSettings } from '../settings/execution.ts'
 import type { Execution, ExecutionOptions } from './execution.ts'
 import { brokenRun, type NodeContext, type NodeRun, runNode, uncalledRun } from './node.ts'
@@ -109,13 +110,19 @@ function nodeRunner(context: NodeContext, early: EarlyEnd, span: OpenSpan | unde
     tell({ type: 'node-start', node: node.id })
     let run: NodeRun
     try {
-      run = isMadeToFail(node, interference)
-        ? uncalledRun(node, context, { status: 'format_failure', reason: 'It was made to fail on purpose.' })
-        : await runNode({ node, predecessors, context, span: nodeSpan })
+      // After a crash the execution has no result, so nothing more is asked.
+      if (early.crash !== undefined) run = brokenRun(node, context)
+      else if (isMadeToFail(node, interference))
+        run = uncalledRun(node, context, {
+          status: 'format_failure',
+          reason: 'It was made to fail on purpose.',
+        })
+      else run = await runNode({ node, predecessors, context, span: nodeSpan })
     } catch (error) {
-      // A bug in a client, tool or contract: stop the other nodes, then rethrow.
+      // A cap, or a bug in a client, tool or contract: thrown again at the end.
       early.crash ??= { error }
-      early.cut('aborted')
+      // At a cap, the calls in flight are paid for, so their replies are worth keeping.
+      if (!isCapReached(error)) early.cut('aborted')
       run = brokenRun(node, context)
     }
     const { status, reason } = run.packet
