@@ -408,7 +408,7 @@ describe('accounting', () => {
           }
           const settings = executionSettings.parse({ prices: { 'scripted/m': price } })
           const execution = await executeGraph(options(graph, model, { settings }))
-          const { calls, ...sums } = addUsage(...attempts.map((reply) => usageOfCall([reply])))
+          const { calls, ...sums } = addUsage(...attempts.map((reply) => usageOfCall([{ reply }])))
           expect(execution.usage).toMatchObject({ ...sums })
           expect(calls).toBe(attempts.length)
           const { nodes } = execution.trace

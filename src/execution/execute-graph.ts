@@ -1,7 +1,7 @@
 import type { AgentGraph } from '../graph/agent-graph.ts'
 import type { JsonValue } from '../library/json-value.ts'
 import { answersOf, majorityOf, readChoice } from './conclusion.ts'
-import { execute, type NodeRunner } from './execute.ts'
+import { execute, type NodeRunner, type Ran } from './execute.ts'
 import type { Execution, ExecutionOptions } from './execution.ts'
 import { type NodeContext, type NodeRun, uncalledRun } from './node.ts'
 import { asOwn, projectPacket } from './packet.ts'
@@ -33,29 +33,51 @@ function announced({ nodes }: Plan) {
   })
 }
 
-async function runNodes(graph: AgentGraph, { nodes, order }: Plan, { context, run }: NodeRunner) {
+/**
+ * Starts each node when its last predecessor has ended. A node that waits has no promise or stack frame yet: with
+ * thousands of graphs at once, those would take most of the memory.
+ */
+function runNodes(
+  graph: AgentGraph,
+  { nodes, order, listeners }: Plan,
+  { context, run }: NodeRunner,
+): Promise<Ran> {
   const { settings, interference, task } = context
+  const { promise, resolve, reject } = Promise.withResolvers<Ran>()
   const runs: NodeRun[] = []
-  const messages: Promise<Message>[] = []
-  /** Waits for the node's predecessors, runs it, and returns its message. */
-  const runOne = async (index: number): Promise<Message> => {
-    const node = nodes[index]!
-    const heard = node.predecessors?.map((predecessor) => messages[predecessor]!)
-    // A single `Promise.all`: if one reply makes several nodes ready, they must ask in plan order.
-    const said = heard && (await Promise.all(heard))
-    const predecessors = said && textsOf(said, node)
-    runs[index] = await (node.decides === undefined
-      ? run(node, predecessors)
-      : conclude(node, said!, predecessors!, { context, run }))
-    const { packet } = runs[index]
+  const messages: Message[] = []
+  const awaited = nodes.map(({ predecessors = [] }) => predecessors.length)
+  let left = nodes.length
+
+  /** Passes a result on to its listeners; if one reply makes several of them ready, they start in plan order. */
+  const handOn = (index: number, { packet }: NodeRun) => {
+    if (listeners[index]!.length === 0) return
+    const { id, name } = nodes[index]!
     const handedOn = interference === undefined ? packet : interference.handedOn(packet, task)
-    // Nobody listens to the last node.
-    const text = node.remaining === 1 ? '' : projectPacket(handedOn, settings.budgets)
-    return { name: node.name, text: { key: node.id, text }, packet: handedOn }
+    const text = { key: id, text: projectPacket(handedOn, settings.budgets) }
+    messages[index] = { name, text, packet: handedOn }
+    for (const listener of listeners[index]!) {
+      awaited[listener]! -= 1
+      if (awaited[listener] === 0) void runOne(listener)
+    }
   }
-  for (const index of order) messages[index] = runOne(index)
-  await Promise.all(messages)
-  return { graph, runs }
+  const runOne = async (index: number): Promise<void> => {
+    try {
+      const node = nodes[index]!
+      const said = node.predecessors?.map((predecessor) => messages[predecessor]!)
+      const predecessors = said && textsOf(said, node)
+      runs[index] = await (node.decides === undefined
+        ? run(node, predecessors)
+        : conclude(node, said!, predecessors!, { context, run }))
+      handOn(index, runs[index])
+    } catch (error) {
+      reject(error)
+    }
+    left -= 1
+    if (left === 0) resolve({ graph, runs })
+  }
+  for (const index of order) if (awaited[index] === 0) void runOne(index)
+  return promise
 }
 
 /** Finalizers other than the summarizer. A vote without a majority falls back to the summarizer. */
@@ -76,8 +98,8 @@ function conclude(
 
 function uncalled(node: PlannedNode, answer: JsonValue, context: NodeContext): NodeRun {
   const status = answer === null ? 'null_answer' : 'ok'
-  context.tell({ type: 'node-start', node: node.id })
-  context.tell({ type: 'node-end', node: node.id, status, durationMs: 0 })
+  context.tell?.({ type: 'node-start', node: node.id })
+  context.tell?.({ type: 'node-end', node: node.id, status, durationMs: 0 })
   return uncalledRun({ ...node, executor: node.decides! }, context, { status, answer })
 }
 

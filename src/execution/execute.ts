@@ -50,7 +50,7 @@ export async function execute(
   const startedAt = new Date(clock.now())
   const start = performance.now()
   const elapsed = () => performance.now() - start
-  const tell = announcer(id, onEvent)
+  const tell = onEvent && announcer(id, onEvent)
   const early = new EarlyEnd()
   const about = { execution: id, workflow: profile.id, task: idWithoutText(task), model: model.identity }
   const span = OpenSpan.start({ ...about, content: settings.telemetryContent })
@@ -69,7 +69,7 @@ export async function execute(
     elapsed,
   }
 
-  if (onEvent !== undefined) tell({ type: 'execution-start', task: task.id, nodes: announced() })
+  tell?.({ type: 'execution-start', task: task.id, nodes: announced() })
   const stopWatching = early.watch(options.signal, settings.executionSeconds, clock)
   const { graph, runs, notes } = await work({ context, run: nodeRunner(context, early, span) }).finally(
     stopWatching,
@@ -99,7 +99,7 @@ export async function execute(
     cost,
     durationMs,
   } as const
-  tell({ type: 'execution-end', status, answer: result.answer, usage, cost, durationMs })
+  tell?.({ type: 'execution-end', status, answer: result.answer, usage, cost, durationMs })
   return { ...result, trace: traceOf(result, options, runs, startedAt, settings.traceContent) }
 }
 
@@ -107,7 +107,7 @@ function nodeRunner(context: NodeContext, early: EarlyEnd, span: OpenSpan | unde
   const { tell, interference } = context
   return async (node, predecessors) => {
     const nodeSpan = span?.startNode(node)
-    tell({ type: 'node-start', node: node.id })
+    tell?.({ type: 'node-start', node: node.id })
     let run: NodeRun
     try {
       // After a crash the execution has no result, so nothing more is asked.
@@ -132,7 +132,7 @@ function nodeRunner(context: NodeContext, early: EarlyEnd, span: OpenSpan | unde
       early.stop ??= last
       early.cut('stopped')
     }
-    tell({ type: 'node-end', node: node.id, status, reason, durationMs: run.durationMs })
+    tell?.({ type: 'node-end', node: node.id, status, reason, durationMs: run.durationMs })
     return run
   }
 }

@@ -37,7 +37,7 @@ export interface NodeContext extends Omit<ExecutionOptions, 'graph'> {
   readonly signal: AbortSignal
   readonly canary: Canary
   readonly toolContext: ToolContext
-  readonly tell: (event: EventBody) => void
+  readonly tell?: (event: EventBody) => void
   /** Monotonic milliseconds since the execution's start. */
   readonly elapsed: () => number
 }
@@ -98,13 +98,10 @@ export async function runNode(at: NodeAtWork): Promise<NodeRun> {
   const calls: CallRecord[] = []
   let turn = firstTurn(node)
   let tool: ToolRecord | undefined
-  const ended = ({ status, reason, analysis = null, answer = null, also }: Result): NodeRun => {
-    const toolObservation = tool?.observation
-    const packet = { ...identityOf(node, context), status, reason, analysis, answer, toolObservation }
+  const ended = (result: Result): NodeRun => {
+    const packet = packetOf(node, context, result, tool?.observation)
     const run = { packet, calls, tool, startMs, durationMs: context.elapsed() - startMs }
-    if (also === undefined && node.model === undefined) return run
-    const model = node.model === undefined ? undefined : modelOf(node, context).identity
-    return { ...run, packet: also === undefined ? packet : { ...packet, also }, model }
+    return node.model === undefined ? run : { ...run, model: modelOf(node, context).identity }
   }
   if (context.signal.aborted) return ended(aborted('The execution ended before its turn.'))
   for (;;) {
@@ -132,13 +129,31 @@ export function brokenRun(node: PlannedNode, context: NodeContext): NodeRun {
 
 /** The result of a node that made no call: a vote, or a node that was made to fail. */
 export function uncalledRun(node: PlannedNode, context: NodeContext, result: Result): NodeRun {
-  const { status, reason, analysis = null, answer = null } = result
-  const packet = { ...identityOf(node, context), status, reason, analysis, answer }
+  const packet = packetOf(node, context, result)
   return { packet, calls: [], startMs: context.elapsed(), durationMs: 0 }
 }
 
-function identityOf({ id, name, role, executor, part, granularity }: PlannedNode, { task }: NodeContext) {
-  return { node: id, name, task: task.id, role, executor, part, granularity }
+function packetOf(
+  { id, name, role, executor, part, granularity }: PlannedNode,
+  { task }: NodeContext,
+  { status, reason, analysis = null, answer = null, also }: Result,
+  toolObservation?: JsonValue,
+): Packet {
+  const packet = {
+    node: id,
+    name,
+    task: task.id,
+    role,
+    executor,
+    part,
+    granularity,
+    status,
+    reason,
+    analysis,
+    answer,
+    toolObservation,
+  }
+  return also === undefined ? packet : { ...packet, also }
 }
 
 function aborted(reason: string): Result {
@@ -218,7 +233,7 @@ async function askNode(at: NodeAtWork, turn: Turn): Promise<CallRecord> {
   callSpan?.endCall(asked)
   const { call: made, reused } = asked
   const { reply, usage } = made
-  tell({ type: 'call-end', node: node.id, ok: reply.ok, reused, digest, usage, durationMs })
+  tell?.({ type: 'call-end', node: node.id, ok: reply.ok, reused, digest, usage, durationMs })
   return { call: made, reused, request, startMs, durationMs }
 }
 
@@ -303,6 +318,6 @@ async function takeToolTurn(
   const observation = JSON.parse(boundedValue(json, budgets.observation)) as JsonValue
   const durationMs = elapsed() - startMs
   toolSpan?.endTool(observed.status === 'error' ? observed.reason : undefined, observation)
-  tell({ type: 'tool-end', node: node.id, tool: name, status: observed.status, durationMs })
+  tell?.({ type: 'tool-end', node: node.id, tool: name, status: observed.status, durationMs })
   return { tool: name, payload: payload ?? null, observation, startMs, durationMs }
 }

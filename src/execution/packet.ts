@@ -55,6 +55,10 @@ export function isFailure(status: NodeStatus): boolean {
  */
 export function projectPacket(packet: Packet, budgets: Budgets): string {
   const { name, role, granularity, status, analysis, answer, toolObservation } = packet
+  const seen = { id: name, role, granularity, status, analysis, answer, tool_observation: toolObservation }
+  // One flat text: V8 would keep added-up parts as a tree for as long as the trace lives.
+  const whole = JSON.stringify(seen)
+  if (whole.length <= Math.min(budgets.analysis, budgets.answer)) return whole
   const said =
     `{"id":"${name}","role":"${role}","granularity":"${granularity}","status":"${status}"` +
     `,"analysis":${analysis === null ? 'null' : boundedString(analysis, budgets.analysis)}` +

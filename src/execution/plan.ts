@@ -60,6 +60,8 @@ export interface Plan {
   readonly nodes: readonly PlannedNode[]
   /** Longest remaining path first, so that predecessors always come before their listeners. */
   readonly order: readonly number[]
+  /** For each node, those that listen to it, in this order. */
+  readonly listeners: readonly (readonly number[])[]
 }
 
 /** What a plan depends on besides the graph. */
@@ -137,11 +139,16 @@ function graphPlan(graph: AgentGraph, { library, profile, tools: toolbox }: Plan
   })
   nodes.push({ ...outerNode('finalizer', library), ...deciding(graph.finalizer, library), ...routed(count) })
   const order = [...nodes.keys()].sort((a, b) => remaining[b]! - remaining[a]!)
-  return { nodes, order }
+  const listeners = nodes.map((_, node) => order.filter((other) => heard[other]!.includes(node)))
+  return { nodes, order, listeners }
 }
 
 function directPlan(library: Library): Plan {
-  return { nodes: [{ ...outerNode('direct', library), twins: false, remaining: 1 }], order: [0] }
+  return {
+    nodes: [{ ...outerNode('direct', library), twins: false, remaining: 1 }],
+    order: [0],
+    listeners: [[]],
+  }
 }
 
 /** The nodes whose results the finalizer gets. */

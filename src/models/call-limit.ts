@@ -34,11 +34,16 @@ export class CallLimit {
     return this.#queue.length
   }
 
+  /** A slot, if one is free and nobody waits for it. */
+  takeFree(signal?: AbortSignal): Release | undefined {
+    const isFree = this.#inFlight < this.limit && this.#queue.length === 0
+    return isFree && signal?.aborted !== true ? this.#take() : undefined
+  }
+
   /** Resolves when a slot is free, or to undefined if the signal aborts first. */
-  acquire(priority = 0, signal?: AbortSignal): Promise<Release | undefined> {
-    if (signal?.aborted === true) return Promise.resolve(undefined)
-    if (this.#inFlight < this.limit && this.#queue.length === 0) return Promise.resolve(this.#take())
-    return this.#wait(priority, signal)
+  async acquire(priority = 0, signal?: AbortSignal): Promise<Release | undefined> {
+    if (signal?.aborted === true) return undefined
+    return this.takeFree() ?? this.#wait(priority, signal)
   }
 
   /** Takes a slot immediately, even if none is free. */

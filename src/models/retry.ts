@@ -87,10 +87,10 @@ export async function callModel(
   const done = (reply: ChatReply): Call => ({
     reply,
     attempts,
-    usage: usageOfCall(attempts.map(({ reply: said }) => said)),
+    usage: usageOfCall(attempts),
   })
   for (;;) {
-    const release = await limit.acquire(priority, signal)
+    const release = limit.takeFree(signal) ?? (await limit.acquire(priority, signal))
     if (release === undefined) return done(cancelled)
     const startedAt = clock.now()
     const wasRejected = attempts.some(({ reply }) => isRejected(reply))
@@ -119,10 +119,21 @@ export async function callModel(
   }
 }
 
+function attempt(model: ChatModel, request: ChatRequest, options: CallOptions): Promise<ChatReply> {
+  const { allowance } = options
+  return allowance === undefined
+    ? timedAttempt(model, request, options)
+    : admittedAttempt(model, request, options, allowance)
+}
+
 /** One attempt, once the allowance permits it. */
-async function attempt(model: ChatModel, request: ChatRequest, options: CallOptions): Promise<ChatReply> {
-  const { allowance, signal } = options
-  if (allowance === undefined) return timedAttempt(model, request, options)
+async function admittedAttempt(
+  model: ChatModel,
+  request: ChatRequest,
+  options: CallOptions,
+  allowance: Allowance,
+): Promise<ChatReply> {
+  const { signal } = options
   const settle = await allowance.admit(request, signal, model.identity)
   if (settle === undefined) return cancelled
   let reply = clientFailed

@@ -47,7 +47,7 @@ test('a call counts once, however many attempts it took', () => {
   const failed = { ok: false, kind: 'timeout', message: '', durationMs: 0 } as const
   const answer = { ok: true, text: '', finish: 'stop', warnings: [], usage, durationMs: 0 } as const
   expect(usageOfCall([])).toEqual(noUsage)
-  expect(usageOfCall([failed, answer])).toEqual({
+  expect(usageOfCall([{ reply: failed }, { reply: answer }])).toEqual({
     ...usage,
     calls: 1,
     attempts: 2,

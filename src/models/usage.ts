@@ -50,9 +50,9 @@ export function addUsage(...parts: readonly Usage[]): Usage {
 }
 
 /** Usage of one call with these attempts. A call cancelled before its first attempt used nothing. */
-export function usageOfCall(attempts: readonly ChatReply[]): Usage {
+export function usageOfCall(attempts: readonly { readonly reply: ChatReply }[]): Usage {
   const sum = { ...noUsage, calls: attempts.length === 0 ? 0 : 1, attempts: attempts.length }
-  for (const reply of attempts) {
+  for (const { reply } of attempts) {
     const { usage } = reply
     if (!reply.ok) sum.failedAttempts += 1
     if (usage === undefined && (reply.ok || mayHaveBeenCharged(reply))) sum.unknown += 1

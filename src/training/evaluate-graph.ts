@@ -133,7 +133,8 @@ function eachOnce(replies: Memory<Call>): Memory<Call> {
       const found = await replies.once(`${time}.${digest}`, make, signal)
       if (found.origin !== 'kept') return found
       const { reply } = found.value
-      const value = { reply, attempts: [{ reply, startedAt: Date.now() }], usage: usageOfCall([reply]) }
+      const attempts = [{ reply, startedAt: Date.now() }]
+      const value = { reply, attempts, usage: usageOfCall(attempts) }
       return { ...found, origin: 'made', value }
     },
   }

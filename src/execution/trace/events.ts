@@ -47,9 +47,9 @@ export type ExecutionStatus = 'answered' | 'unanswered' | 'stopped' | 'timed_out
  */
 export function announcer(
   execution: string,
-  listener: ((event: ExecutionEvent) => void) | undefined,
+  listener: (event: ExecutionEvent) => void,
 ): (event: EventBody) => void {
-  let current = listener
+  let current: typeof listener | undefined = listener
   return (event) => {
     try {
       current?.({ execution, ...event })
