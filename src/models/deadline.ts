@@ -15,33 +15,58 @@ export function withDeadline<Result, Late = Ending>(
   cutOff: (how: Ending) => Late = (how) => how as Late,
 ): Promise<Result | Late> {
   if (signal?.aborted) return Promise.resolve(cutOff('aborted'))
-  return new Promise((resolve, reject) => {
-    const own = new AbortController()
-    const clear = () => {
-      cancelAlarm()
-      signal?.removeEventListener('abort', abort)
-    }
-    const end = (how: Ending) => {
-      clear()
-      resolve(cutOff(how))
-      own.abort()
-    }
-    const abort = () => end('aborted')
-    const fail = (error: unknown) => {
-      clear()
-      reject(error)
-    }
-    const cancelAlarm = setAlarm(clock, ms, () => end('timeout'))
-    signal?.addEventListener('abort', abort, { once: true })
-    try {
-      work(own.signal).then((result) => {
-        clear()
-        resolve(result)
-      }, fail)
-    } catch (error) {
-      fail(error)
-    }
+  const { promise, resolve, reject } = Promise.withResolvers<Result | Late>()
+  const own = new AbortController()
+  const cut = new Cut(ms, signal, clock, (how) => {
+    resolve(cutOff(how))
+    own.abort()
   })
+  const fail = (error: unknown) => {
+    cut.callOff()
+    reject(error)
+  }
+  try {
+    work(own.signal).then((result) => {
+      cut.callOff()
+      resolve(result)
+    }, fail)
+  } catch (error) {
+    fail(error)
+  }
+  return promise
+}
+
+/**
+ * Acts once, at a deadline or on a signal, unless called off. Afterwards it refers to nothing: the signal's removed
+ * listener may be reachable until the next full garbage collection, and all calls of an execution would be with it.
+ */
+class Cut {
+  #act: ((how: Ending) => void) | undefined
+  #signal: AbortSignal | undefined
+  #cancelAlarm: (() => void) | undefined
+
+  constructor(ms: number, signal: AbortSignal | undefined, clock: Clock, act: (how: Ending) => void) {
+    this.#act = act
+    this.#signal = signal
+    this.#cancelAlarm = setAlarm(clock, ms, () => this.#reach('timeout'))
+    signal?.addEventListener('abort', this.#abort, { once: true })
+  }
+
+  callOff(): void {
+    this.#cancelAlarm?.()
+    this.#signal?.removeEventListener('abort', this.#abort)
+    this.#act = undefined
+    this.#signal = undefined
+    this.#cancelAlarm = undefined
+  }
+
+  readonly #abort = () => this.#reach('aborted')
+
+  #reach(how: Ending): void {
+    const act = this.#act
+    this.callOff()
+    act?.(how)
+  }
 }
 
 /** One attempt at a model. A timeout or cancellation becomes a failed reply. */

@@ -65,10 +65,10 @@ const anyText = new TextDecoder('utf-8')
 /** Undici's handler for one request, without the overhead of the streams and signals its `request` creates. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #limits: ExchangeLimits
-  readonly #signal: AbortSignal | undefined
-  readonly #resolve: (ended: Ended | Promise<Ended>) => void
+  #signal: AbortSignal | undefined
+  #resolve: ((ended: Ended | Promise<Ended>) => void) | undefined
   readonly #timer: NodeJS.Timeout
-  readonly #chunks: Buffer[] = []
+  #chunks: Buffer[] = []
   #size = 0
   #controller: Dispatcher.DispatchController | undefined
   #answer: HttpAnswer | undefined
@@ -164,15 +164,21 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   /** Ends the exchange before the server does. */
   #break(ended: Ended | Promise<Ended>): void {
+    const controller = this.#controller
     this.#end(ended)
-    this.#controller?.abort(new Error('The exchange has ended.'))
+    controller?.abort(new Error('The exchange has ended.'))
   }
 
   #end(ended: Ended | Promise<Ended>): void {
     this.#hasEnded = true
     clearTimeout(this.#timer)
     this.#signal?.removeEventListener('abort', this.#cancel)
-    this.#resolve(ended)
+    this.#resolve?.(ended)
+    // The signal's removed listener may be reachable until the next full garbage collection; nothing else should be.
+    this.#signal = undefined
+    this.#resolve = undefined
+    this.#controller = undefined
+    this.#chunks = []
   }
 }
 
