@@ -36,9 +36,13 @@ export class Samples {
     return this.#values.length
   }
 
+  get sorted(): number[] {
+    return this.#values.toSorted((a, b) => a - b)
+  }
+
   /** The q-quantile: 0.5 is the median. */
   quantile(q: number): number {
-    const sorted = this.#values.toSorted((a, b) => a - b)
+    const { sorted } = this
     const position = (sorted.length - 1) * q
     const below = Math.floor(position)
     const above = Math.ceil(position)
