@@ -48,18 +48,23 @@ function folded(text: string): string {
 function encodeWords(words: readonly string[]): Float64Array {
   const { weights } = settings
   const vector = new Float64Array(settings.dims)
+  const add = (hash: number, weight: number) => {
+    const mixed = mixedBits(hash)
+    // The lowest bit is the sign, so that colliding features cancel out on average instead of adding up.
+    vector[(mixed >>> 1) % settings.dims]! += mixed & 1 ? weight : -weight
+  }
   for (const [word, count] of counted(words)) {
     const weight = importance(word) * damped(count)
-    add(vector, `word ${word}`, weights.word * weight)
-    const grams = gramsOf(word)
+    add(hashOf(word, wordHash), weights.word * weight)
+    const grams = gramHashes(word)
     // Divided by the root of their number, so that all grams of a word together weigh as much as the word.
-    for (const gram of grams) add(vector, `gram ${gram}`, (weights.gram * weight) / Math.sqrt(grams.length))
+    for (const gram of grams) add(gram, (weights.gram * weight) / Math.sqrt(grams.length))
   }
   const pairs = words.slice(1).map((word, index) => `${words[index]!} ${word}`)
   for (const [pair, count] of counted(pairs)) {
     const [first, second] = pair.split(' ') as [string, string]
     const weight = Math.min(importance(first), importance(second)) * damped(count)
-    add(vector, `pair ${pair}`, weights.pair * weight)
+    add(hashOf(pair, pairHash), weights.pair * weight)
   }
   return vector
 }
@@ -73,17 +78,20 @@ function importance(word: string): number {
   return Math.min(1, [...word].length / settings.fullWeightFrom)
 }
 
-/** All n-grams of the word with its boundary marks, except the whole word. */
-function gramsOf(word: string): string[] {
+/** Hashes of all n-grams of the word with its boundary marks, except the whole word. No gram is made as a text. */
+function gramHashes(word: string): number[] {
   if (!/[\p{L}\p{N}]/u.test(word)) return []
-  const letters = [...`<${word}>`]
-  return settings.gramLengths
-    .filter((length) => length < letters.length)
-    .flatMap((length) =>
-      Array.from({ length: letters.length - length + 1 }, (_, start) =>
-        letters.slice(start, start + length).join(''),
-      ),
-    )
+  const marked = `<${word}>`
+  /** Where each letter starts, and the end. */
+  const starts = [0]
+  for (const letter of marked) starts.push(starts.at(-1)! + letter.length)
+  const hashes: number[] = []
+  for (const length of settings.gramLengths) {
+    if (length >= starts.length - 1) break
+    for (let first = 0; first + length < starts.length; first += 1)
+      hashes.push(hashOf(marked, gramHash, starts[first], starts[first + length]))
+  }
+  return hashes
 }
 
 function counted(items: readonly string[]): Map<string, number> {
@@ -92,21 +100,25 @@ function counted(items: readonly string[]): Map<string, number> {
   return counts
 }
 
-/** The lowest bit of the hash is the sign, so that colliding features cancel out on average instead of adding up. */
-function add(vector: Float64Array, feature: string, weight: number): void {
-  const hash = hashOf(feature)
-  vector[(hash >>> 1) % vector.length]! += hash & 1 ? weight : -weight
-}
-
-/** FNV-1a over the UTF-16 bytes, then the mixing steps of MurmurHash3; 32 bits. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5
-  for (let index = 0; index < text.length; index += 1) {
+/** FNV-1a over the UTF-16 bytes of a part of a text; `before` is the hash of what comes before it. */
+function hashOf(text: string, before = 0x811c9dc5, from = 0, to = text.length): number {
+  let hash = before
+  for (let index = from; index < to; index += 1) {
     const unit = text.charCodeAt(index)
     hash = Math.imul(hash ^ (unit & 0xff), 0x01000193)
     hash = Math.imul(hash ^ (unit >>> 8), 0x01000193)
   }
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return (hash ^ (hash >>> 16)) >>> 0
+  return hash
+}
+
+/** The kinds of features hash differently, even if their texts are equal. */
+const wordHash = hashOf('word ')
+const gramHash = hashOf('gram ')
+const pairHash = hashOf('pair ')
+
+/** The mixing steps of MurmurHash3; 32 bits. */
+function mixedBits(hash: number): number {
+  let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
+  return (mixed ^ (mixed >>> 16)) >>> 0
 }
