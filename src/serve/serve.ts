@@ -1,5 +1,6 @@
 import { type AppOptions, serveApp } from './app.ts'
 import { assertGuarded } from './guard.ts'
+import { collectRarely } from './heap-growth.ts'
 import { type Listening, type ListenOptions, listen } from './listen.ts'
 
 export interface ServeOptions extends Omit<AppOptions, 'guard' | 'closing'>, ListenOptions {
@@ -11,6 +12,7 @@ export interface ServeOptions extends Omit<AppOptions, 'guard' | 'closing'>, Lis
 export async function serve(options: ServeOptions): Promise<Listening> {
   const { host, hosts, token, policies } = options
   assertGuarded(host, token)
+  collectRarely()
   const closing = new AbortController()
   const app = serveApp({ ...options, guard: { host, hosts, token }, closing: closing.signal })
   const listening = await listen(app.fetch, options)
