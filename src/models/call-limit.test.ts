@@ -18,6 +18,20 @@ test('calls in flight stay within the limit, and all get a turn', async () => {
   expect([most, done, limit.inFlight, limit.waiting]).toEqual([3, 50, 0, 0])
 })
 
+test('a free slot is taken at once, but never before those who wait or for an aborted call', async () => {
+  const limit = new CallLimit(1)
+  expect(limit.takeFree(AbortSignal.abort())).toBeUndefined()
+  const first = limit.takeFree()
+  expect([typeof first, limit.takeFree(), limit.inFlight]).toEqual(['function', undefined, 1])
+  const second = limit.acquire()
+  first!()
+  // The slot is free until the next turn, but it belongs to the one who waits.
+  expect([limit.inFlight, limit.takeFree()]).toEqual([0, undefined])
+  const release = await second
+  release!()
+  expect(typeof limit.takeFree()).toBe('function')
+})
+
 test('the highest priority goes first, ties in order of arrival', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 40 }), async (priorities) => {

@@ -1,7 +1,7 @@
-"""One case: a process of its own for one program, seen from the runner that watches it.
+"""One case: a program in its own process, seen from the runner that watches it.
 
-What a program can reach is only its own side of five pipes, and of the line where tests call it; the report descriptor and
-the nonce of the case have never been in its process.
+A program can reach only its side of five pipes, and of the line by which tests call it. The report descriptor and the
+nonce of the case were never in its process.
 """
 
 import json
@@ -21,7 +21,7 @@ CORES = len(os.sched_getaffinity(0))
 
 class Case:
     def __init__(self, nonce, payload):
-        """The payload: one line for us, the rest for the process of the program, which is not looked into."""
+        """The payload is one line for us; the rest goes to the program's process unread."""
         ours, self.work = payload.split(b"\n", 1)
         spec = json.loads(ours)
         self.nonce = nonce
@@ -30,13 +30,13 @@ class Case:
         self.stdin = spec["stdin"].encode("utf-8", "surrogatepass")
         self.captured = {"stdout": bytearray(), "stderr": bytearray()}
         self.upstream = bytearray()
-        # What may still come from the process for the supervisor.
+        # What the process may still send to the supervisor.
         self.messages_left = spec["messages"]
-        # Pipes that take no more at the moment.
+        # Pipes that are full at the moment.
         self.full = set()
         self.end = None
         self.ready = False
-        # Once the tests may call it, they count its wall-clock time.
+        # Once tests may call the program, they count its wall-clock time.
         self.wall_runs = True
         self.cpu_base = 0.0
 
@@ -65,7 +65,7 @@ class Case:
             self.kill()
         last = processes.farewell()
         wall = self.wall()
-        # The program has ended and nobody else has the other ends: no more can come.
+        # The program has ended and nobody else holds the other ends, so nothing more can come.
         for descriptor in list(self.readers):
             while descriptor in self.readers and self.read(descriptor):
                 pass
@@ -75,7 +75,7 @@ class Case:
 
     def watch(self, farewell, inbox):
         """Serves the pipes until the process has ended (True) or must be ended (False)."""
-        # A command may have come along with the case.
+        # A command may have arrived together with the case.
         self.obey(inbox)
         self.look_at_clocks()
         while self.end is None:
@@ -91,7 +91,7 @@ class Case:
                     self.read(descriptor)
                 elif descriptor in self.outbox:
                     self.flush(descriptor)
-            # What an ended process has used is what wait4 says; clocks are checked only while it lives.
+            # For an ended process wait4 reports what it used; clocks are checked only while it runs.
             if gone:
                 return True
             if self.end is None and time.monotonic() >= self.next_look:
@@ -105,7 +105,7 @@ class Case:
             pass
 
     def look_at_clocks(self):
-        """Ends what has reached a limit; else looks again when a limit can be reached at the earliest, all cores taken."""
+        """Ends a process at its limit, or plans the next look for when it could reach one on all cores."""
         cpu_left = self.limits["cpuSeconds"] - self.cpu()
         wall_left = self.limits["wallSeconds"] - self.wall()
         if cpu_left <= 0:
@@ -116,7 +116,7 @@ class Case:
         self.next_look = time.monotonic() + max(SHORTEST_WAIT, earliest)
 
     def cpu(self):
-        # The clock of another process, all threads: see clock_getcpuclockid(3).
+        # The clock of another process with all its threads: see clock_getcpuclockid(3).
         try:
             return time.clock_gettime((~self.pid << 3) | 2) - self.cpu_base
         except OSError:
@@ -133,7 +133,7 @@ class Case:
             self.end = "stopped"
 
     def flush(self, descriptor):
-        """Writes what the pipe takes. The program may not read, or may have closed its end: neither is our problem."""
+        """Writes as much as the pipe takes. If the program does not read, or closed its end, that is its own affair."""
         pending = self.outbox[descriptor]
         try:
             while pending:
@@ -150,11 +150,11 @@ class Case:
         if descriptor == self.input_end:
             del self.outbox[descriptor]
             os.close(descriptor)
-            # The number may be given to another descriptor.
+            # Another descriptor may get this number.
             self.input_end = None
 
     def read(self, descriptor):
-        """Takes one chunk; False when there is none now."""
+        """Reads one chunk; False if there is none yet."""
         try:
             chunk = os.read(descriptor, 65536)
         except BlockingIOError:
@@ -169,7 +169,7 @@ class Case:
             self.upstream += chunk
             self.relay()
         else:
-            # One limit for both: a flood on either is one.
+            # Both share one limit.
             room = self.limits["outputBytes"] - sum(map(len, self.captured.values()))
             self.captured[name] += chunk[:room]
             if len(chunk) > room and self.end in (None, "stopped"):
@@ -177,11 +177,11 @@ class Case:
         return True
 
     def relay(self):
-        """Passes whole messages of the program on. They are not looked into: that is the supervisor's part."""
+        """Passes on whole messages of the program, unread: reading them is the supervisor's job."""
         if not self.ready:
             if len(self.upstream) < zygote.SETUP.size:
                 return
-            # Written before any line of the program: what set-up cost is not the program's.
+            # Written before the program starts, so that set-up is not counted as the program's time.
             cpu, wall = zygote.SETUP.unpack_from(self.upstream)
             del self.upstream[:zygote.SETUP.size]
             self.cpu_base, self.since = cpu / 1e9, wall / 1e9

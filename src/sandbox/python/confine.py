@@ -1,11 +1,11 @@
-"""What a forked case does to itself before the first line of a program: limits, then the filter of system calls."""
+"""What a forked case does to itself before the program starts: limits, then the filter of system calls."""
 
 import ctypes
 import os
 import resource
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-# Looked up here, before the first fork, so that the first program finds the same memory as all others.
+# Looked up before the first fork, so that every program finds the same memory.
 UNSHARE, SETNS, PRCTL = LIBC.unshare, LIBC.setns, LIBC.prctl
 PRCTL.argtypes = (ctypes.c_int, *[ctypes.c_ulong] * 4)
 PR_SET_DUMPABLE = 4
@@ -34,17 +34,17 @@ def prctl(option, first, second=0):
 
 
 def hide():
-    """No other process of this user may look into this one."""
+    """Stops other processes of this user from inspecting this one."""
     prctl(PR_SET_DUMPABLE, 0)
 
 
 def give_next_fork_numbers_of_its_own():
-    """The next fork is process 1 of a new namespace, and sees no other."""
+    """Makes the next fork process 1 of a new namespace, where it sees no other process."""
     checked(UNSHARE(CLONE_NEWPID), "unshare")
 
 
 def take_numbers_of(process):
-    """Forks get the numbers again that the process of this descriptor has."""
+    """Returns to the namespace of this descriptor's process, so that forks get its numbers again."""
     checked(SETNS(process, CLONE_NEWPID), "setns")
 
 
@@ -53,7 +53,7 @@ def drop_capabilities():
 
 
 def set_lasting_limits():
-    """Those that are the same for all programs, which inherit them."""
+    """The limits that are the same for all programs, which inherit them."""
     for limit, value in (
         (resource.RLIMIT_NOFILE, MOST_DESCRIPTORS),
         (resource.RLIMIT_FSIZE, 8 * MEBIBYTE),
@@ -75,7 +75,7 @@ def set_limits(memory_bytes, cpu_seconds):
 
 
 class Filter:
-    """The filter per case, laid out as the kernel wants it."""
+    """The filter per case, in the kernel's layout."""
 
     def __init__(self, code):
         self._code = ctypes.create_string_buffer(code, len(code))

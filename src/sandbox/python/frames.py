@@ -26,7 +26,7 @@ class Inbox:
         self._bytes = bytearray()
 
     def feed(self):
-        """Reads what is there; False at the end of the stream."""
+        """Reads what has arrived; False at the end of the stream."""
         chunk = os.read(COMMANDS, 65536)
         self._bytes += chunk
         return bool(chunk)
@@ -46,7 +46,7 @@ class Inbox:
         return nonce, kind, payload
 
     def wait(self):
-        """The next frame, however long it takes; None at the end of the stream."""
+        """Waits for the next frame; None at the end of the stream."""
         while (frame := self.take()) is None:
             if not self.feed():
                 return None

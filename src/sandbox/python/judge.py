@@ -1,6 +1,6 @@
-"""HumanEval's test code, run in a sandbox of its own. The candidate it calls is a proxy: the program runs elsewhere.
+"""Runs HumanEval's test code in its own sandbox. The candidate it calls is a proxy: the program runs in another.
 
-Only plain data comes back from the program, so its objects, its builtins and its exit are out of reach of the tests.
+Only plain data comes back from the program, so it cannot reach the tests through its objects, its builtins or its exit.
 """
 
 import builtins
@@ -16,10 +16,10 @@ LARGEST_ANSWER = 5 << 20
 
 
 class Judged(BaseException):
-    """The candidate cannot answer any more. Not an Exception, so that no test catches it by accident."""
+    """The candidate can no longer answer. Not an Exception, so that no test catches it by accident."""
 
 
-# Loops take these for their end: a test such as all(map(candidate, inputs)) would stop early and pass.
+# These end loops: a test such as all(map(candidate, inputs)) would stop early and pass.
 ENDS_OF_LOOPS = (StopIteration, StopAsyncIteration)
 
 
@@ -29,7 +29,7 @@ class Candidate:
         self.raised = None
         self.is_judged = False
         self.is_ready = False
-        # The wall-clock time of the program is that which its tests wait for it.
+        # The program's wall-clock time is the time its tests wait for it.
         self.seconds_left = seconds
         self.arrival = select.poll()
         self.arrival.register(program.DOWN, select.POLLIN)
@@ -43,13 +43,13 @@ class Candidate:
         except MemoryError:
             raise
         except Exception as problem:
-            # The program can write what it likes: no message of ours, or no plain data.
+            # The program can write anything, not only messages with plain data.
             self.raised = Judged(str(problem))
         self.is_judged = self.is_judged or isinstance(self.raised, Judged)
         raise self.raised
 
     def get_ready(self):
-        """From here on the tests may see data of the program, and can no longer say that the task is broken."""
+        """From here on the tests may see data of the program, so they can no longer declare the task broken."""
         if not self.is_ready:
             self.is_ready = True
             program.send(b'{"ready":true}')
@@ -77,7 +77,7 @@ class Candidate:
         return data[program.LENGTH.size:]
 
     def read(self):
-        """What is there. The end of the program is the end of its tests, which then have no verdict."""
+        """Reads what has arrived. If the program ends, its tests end too, without a verdict."""
         try:
             return os.read(program.DOWN, 65536) or os._exit(0)
         except OSError:
@@ -121,7 +121,7 @@ def run_check(case):
             check(candidate)
         except BaseException as problem:
             finish({"verdict": verdict_on(problem, candidate)})
-        # Whatever caught it: tests without this answer have not seen a right program.
+        # Even if the tests caught it: without this answer they have not seen a correct program.
         finish({"verdict": "runtime_error" if candidate.is_judged else "passed"})
 
     return run
@@ -130,7 +130,7 @@ def run_check(case):
 def verdict_on(problem, candidate):
     if isinstance(problem, MemoryError):
         return "memory_limit"
-    # An assertion of the program's own is an exception like any other.
+    # A failed assertion inside the program is an exception like any other.
     if isinstance(problem, AssertionError) and problem is not candidate.raised:
         return "failed_tests"
     return "runtime_error"

@@ -1,7 +1,7 @@
-"""Descriptors on their way from one process to another, and the line between tests and the program that they judge.
+"""Passes descriptors between processes, and makes the line between tests and the program that they judge.
 
-Tests and program are in two sandboxes, whose runners are linked from the start. For each case the runner of the tests
-makes a new line, gives one end to the process of the tests, and the other by way of the other runner to the program.
+Tests and program are in two sandboxes whose runners are linked from the start. For each case the tests' runner makes a
+new line. One end goes to the tests' process, the other through the other runner to the program.
 """
 
 import os
@@ -11,13 +11,13 @@ import _socket
 import frames
 
 DESCRIPTOR = struct.calcsize("i")
-# Made here: the zygote may keep nothing that it has made between two forks, as the module's own cache would.
+# Made here, because the zygote must keep nothing made between two forks, and the module's own cache would.
 INTEGERS = {count: struct.Struct(f"{count}i") for count in range(1, 7)}
 NUMBER = struct.Struct(">I")
 
 
 class Link:
-    """One runner's side. Both number the lines, so that none is taken for that of another case."""
+    """One runner's side. Both sides number the lines, so that none is mistaken for another case's."""
 
     def __init__(self):
         self._channel = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, frames.LINK)
@@ -25,14 +25,14 @@ class Link:
         self._lines = 0
 
     def send(self):
-        """Makes a line, sends its end for the program, and returns the end for the tests."""
+        """Makes a line, sends the program's end, and returns the tests' end."""
         ours, theirs = _socket.socketpair()
         send_descriptors(self._channel, self._next(), [theirs.fileno()])
         theirs.close()
         return ours.detach()
 
     def receive(self):
-        """The end for the program. Waits for the other runner, which gets its case at the same time."""
+        """Returns the program's end. Waits for the other runner, which gets its case at the same time."""
         number, (end,) = receive_descriptors(self._channel, NUMBER.size)
         if number != self._next():
             raise SystemExit("the line of another case")

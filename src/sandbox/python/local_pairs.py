@@ -1,4 +1,4 @@
-"""Pairs of connected sockets for programs, which asyncio cannot do without.
+"""Pairs of connected sockets for programs, because asyncio needs them.
 
 Programs may not make their own: the kernel numbers all pipes and sockets of the machine in one sequence, so a program
 that makes very many leaves a number behind for the next one to read. These few are made before the program starts.
@@ -14,7 +14,7 @@ PAIRS = 3
 
 
 def provide():
-    """From now on this process has pairs to give, and makes no others. Returns their highest number."""
+    """Prepares the pairs; this process makes no others. Returns the highest descriptor number."""
     pairs = [_socket.socketpair() for _ in range(PAIRS)]
 
     def socketpair(family=_socket.AF_UNIX, type=_socket.SOCK_STREAM, proto=0):
@@ -22,7 +22,7 @@ def provide():
             raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
         open_now = [inode(descriptor) for descriptor in range(confine.MOST_DESCRIPTORS)]
         for pair in pairs:
-            # A pair is in use while there is a copy of either end.
+            # A pair is in use while a copy of either end exists.
             if all(open_now.count(inode(end.fileno())) == 1 for end in pair):
                 return tuple(copy(end) for end in pair)
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
@@ -39,7 +39,7 @@ def inode(descriptor):
 
 
 def copy(end):
-    """A copy that blocks, as a new socket would, and finds nothing of who had the pair before."""
+    """A blocking copy, like a new socket, with nothing left from an earlier user."""
     try:
         while end.recv(65536, _socket.MSG_DONTWAIT):
             pass

@@ -11,7 +11,7 @@ import sys
 DEEPEST = 100
 MOST_VALUES = 2_000_000
 SAFE = 1 << 53
-# A metaclass may answer for its own __name__.
+# A metaclass may fake __name__.
 TYPE_NAME = type.__dict__["__name__"].__get__
 
 
@@ -20,7 +20,7 @@ class Malformed(Exception):
 
 
 class Opaque:
-    """A value of which nothing is known but the name of its type. It equals nothing, not even itself."""
+    """A value of which only the type's name is known. It equals nothing, not even itself."""
 
     def __init__(self, type_name):
         self.type_name = type_name
@@ -40,7 +40,7 @@ def dumps(value):
 
 
 def encode(value, depth, budget):
-    """Asks the base classes only, so that no method of a subclass has a say in what its object is."""
+    """Asks only the base classes, so that a subclass cannot lie about what its object is."""
     kind = type(value)
     if value is None or kind is bool or kind is str:
         return value
@@ -89,7 +89,7 @@ def scalar(value, kind):
         return ["c", float.__repr__(parts[0]), float.__repr__(parts[1])]
     if issubclass(kind, bytes):
         return ["b", bytes.hex(value)]
-    # Without the module there can be no value of its types.
+    # If the module is not loaded, no value can have its types.
     decimal = sys.modules.get("decimal")
     if decimal is not None and issubclass(kind, decimal.Decimal):
         return ["D", decimal.Decimal.__str__(value)]

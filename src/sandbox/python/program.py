@@ -21,7 +21,7 @@ FILE = "<program>"
 LONGEST_TEXT = 2000
 LARGEST_VALUE = 4 << 20
 TOO_LARGE = b'{"value":["o","too large"]}'
-# Made beforehand: when it is needed there is no memory left to make it.
+# Made in advance: when it is needed, there is no memory left to make it.
 OUT_OF_MEMORY = b'{"failed":"exception","types":["MemoryError"],"name":"MemoryError","text":""}'
 
 
@@ -32,7 +32,7 @@ def send(payload, descriptor=UP):
 
 
 def receive():
-    """The next message, as bytes. Ends this process when the other side has hung up."""
+    """The next message, as bytes. Ends this process if the other side has closed."""
     data = read_some(LENGTH.size + 65536)
     while len(data) < LENGTH.size:
         data += read_some(LENGTH.size - len(data))
@@ -50,7 +50,7 @@ def read_some(most):
 
 
 def prepare():
-    """What the interpreter's own start would have done, had it known a program's descriptors and nothing of ours."""
+    """Sets up the interpreter as if it had been started for the program, with its descriptors and none of ours."""
     sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)
     sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)
     sys.stderr = sys.__stderr__ = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
@@ -87,7 +87,7 @@ def check_syntax(case):
 
 
 def serve_function(case):
-    """With `arguments`, one call; without, the calls of the tests, until they hang up."""
+    """With `arguments`, makes one call; without, serves the tests' calls until they close."""
     module = new_module("solution")
     lines = case.get("arguments")
 
@@ -95,7 +95,7 @@ def serve_function(case):
         try:
             # Python may refuse what is JSON elsewhere, such as an integer of 5,000 digits.
             arguments = None if lines is None else [json.loads(line) for line in lines]
-            # A program that begins with a piece brings it along itself.
+            # A program that starts with the given code needs no second copy of it.
             pieces = [piece for piece in case["preamble"] if not case["source"].startswith(piece)]
             run_preamble(pieces, case.get("placeholder"), module.__dict__)
             exec(compiled(case["source"]), module.__dict__)
@@ -125,14 +125,14 @@ def compiled(source):
     try:
         return compile(source, FILE, "exec", dont_inherit=True)
     except BaseException as problem:
-        # Null bytes, lone surrogates and too deep nesting are no SyntaxError, yet no program either.
+        # Null bytes, lone surrogates and too deep nesting raise other errors, but are not programs either.
         tell(problem, source)
         send(json.dumps({"failed": "syntax", **description(problem)}).encode())
         leave(1)
 
 
 def run_preamble(pieces, placeholder, namespace):
-    """Runs what a task gives to its programs: imports, constants and helpers, but not the function asked for."""
+    """Runs the code a task provides: imports, constants and helpers, but not the requested function."""
     for source in pieces:
         before = dict(namespace)
         try:
@@ -147,7 +147,7 @@ def run_preamble(pieces, placeholder, namespace):
 
 
 def without(placeholder, source):
-    """The code but for the function asked for, which may be a bare signature or use names that are nowhere."""
+    """The code without the requested function, which may be a bare signature or use undefined names."""
     import ast
     try:
         tree = ast.parse(source)
@@ -181,7 +181,7 @@ def answer(function, positional, named, source, descriptor):
 
 def failure(problem, source):
     if isinstance(problem, MemoryError):
-        # The frames of the traceback still hold what filled the memory.
+        # The traceback's frames still hold what filled the memory.
         problem.__traceback__ = None
         sys.stderr.write("MemoryError\n")
         return OUT_OF_MEMORY
@@ -191,7 +191,7 @@ def failure(problem, source):
 
 
 def tell(problem, source):
-    """The traceback as Python prints it, from the program's first line on."""
+    """The traceback as Python prints it, starting at the program's own code."""
     if isinstance(problem, SystemExit):
         return
     try:
@@ -225,8 +225,8 @@ def exit_status(code):
 
 
 def say_farewell(module, status):
-    """What the interpreter does at its end, as far as a script can tell, in a quarter of the time: waits for threads,
-    runs exit handlers, drops the script's objects so that its own files write what they hold."""
+    """Ends as the interpreter would, as far as a script can tell, in a quarter of the time: waits for threads, runs
+    exit handlers, and drops the script's objects so that its files are flushed."""
     if "threading" in sys.modules:
         sys.modules["threading"]._shutdown()
     atexit._run_exitfuncs()
@@ -237,7 +237,7 @@ def say_farewell(module, status):
 
 
 def leave(status):
-    """Ends without the interpreter's own end, so that no exit handler of a program delays or changes it."""
+    """Ends without the interpreter's shutdown, so that no exit handler can delay or change it."""
     flush()
     os._exit(status)
 

@@ -1,8 +1,8 @@
 """The trusted first process of a sandbox: takes cases from the supervisor, watches their limits, reports facts.
 
-It never decides a verdict, and nothing that a verdict depends on ever enters it in a sandbox for programs. Programs are
-not its forks but those of the zygote, a process that it leaves behind before it has seen the first case: what it
-remembers of one program is not in the memory of the next.
+It never decides a verdict, and in a sandbox for programs it never holds anything that a verdict depends on. Programs
+are forked not from it but from the zygote, which it starts before it sees the first case: so nothing it remembers of
+one program is in the memory of the next.
 """
 
 import json
@@ -18,14 +18,14 @@ import zygote
 
 
 def main():
-    """Serves cases until the supervisor hangs up. Returns only in the process of a program: what that has to run."""
+    """Serves cases until the supervisor closes. Returns only in a program's process, with what it has to run."""
     confine.hide()
     os.closerange(frames.LINK + 1, 256)
     sys.path.remove(os.path.dirname(os.path.abspath(__file__)))
     inbox = frames.Inbox()
     nonce, _, boot = inbox.wait()
     ours, theirs = _socket.socketpair()
-    # The zygote is the first process of a namespace of its own, to which it returns between two forks.
+    # The zygote is the first process of its own namespace, and returns to it between forks.
     confine.give_next_fork_numbers_of_its_own()
     if os.fork() == 0:
         ours.close()
@@ -44,7 +44,7 @@ def main():
         elif kind == b"P" and not payload and processes.is_there():
             frames.send(nonce, b"R", b"")
         elif kind != b"S" or payload:
-            # S may come late, for a case that has just ended by itself. Nothing else is expected between cases.
+            # S may come late, for a case that has just ended. Nothing else is expected between cases.
             raise SystemExit("a command that cannot be obeyed")
     return None
 

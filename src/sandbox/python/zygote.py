@@ -1,9 +1,9 @@
-"""The process that programs are forked from. It knows the interpreter, the modules they need, and nothing else.
+"""The process that programs are forked from. It holds the interpreter and the modules they need, and nothing else.
 
-It gets nothing from the runner. One fork at a time waits, ahead of its case, for its descriptors and reads the case from
-one of them. To the runner it tells how the fork ended, straight from the kernel's structure, which is wiped before the
-next one. So each program finds the same memory, whatever ran before it. Each fork is the first process of a namespace of
-its own: it cannot see how many there were before it.
+It receives nothing from the runner. One fork at a time waits for its descriptors, and reads its case from one of them.
+The zygote tells the runner how the fork ended, straight from the kernel's structure, which it wipes before the next
+fork. So each program finds the same memory, whatever ran before it. Each fork is the first process of its own
+namespace, so it cannot see how many came before it.
 """
 
 import ctypes
@@ -23,14 +23,14 @@ import lines
 import local_pairs
 import program
 
-# What programs import most, and import quickly, and what it takes to run them and to show their errors.
+# The modules that programs import most and that load quickly, and those needed to run them and show their errors.
 PRELOAD = ("bisect", "collections", "copy", "functools", "heapq", "itertools", "linecache", "math", "re",
            "string", "traceback", "typing")
-# Standard input, output, errors, messages up and down; where tests call a program, the line between them.
+# Standard input, output and error, messages up and down; if tests call the program, the line between them.
 ENDS, MOST_ENDS = 5, 6
 SETUP = struct.Struct(">qq")
 FIRST_OF_OURS = 60
-# A sandbox is for programs or for their judges, from its start to its end.
+# A sandbox is either for programs or for judges, for its whole life.
 MODES = {
     "programs": {
         "script": program.run_script,
@@ -42,7 +42,7 @@ MODES = {
 
 
 class Farewell(ctypes.Structure):
-    """What wait4 tells of a process: its status and its struct rusage, two times and fourteen counts."""
+    """What wait4 reports: the status and the struct rusage, two times and fourteen counts."""
 
     _fields_ = [("status", ctypes.c_int), ("user", ctypes.c_long * 2), ("system", ctypes.c_long * 2),
                 ("peak_kibibytes", ctypes.c_long), ("counts", ctypes.c_long * 13)]
@@ -61,24 +61,24 @@ class Zygote:
         self._number = None
 
     def fileno(self):
-        """Readable when the process has gone."""
+        """Readable once the process has ended."""
         return self._channel.fileno()
 
     def is_there(self):
-        """Whether a process waits for a program. Its number tells whether an earlier one has made threads: then it could
-        leave a number behind, and this sandbox is over."""
+        """Whether a process waits for a program. Its number shows whether an earlier program made threads; the next
+        program could see that too, so this sandbox is then closed."""
         poll = select.poll()
         poll.register(self, 0)
-        # Without any event asked for, poll still reports a hang-up.
+        # Even with no events requested, poll reports a closed end.
         if poll.poll(0):
             return False
         number, _ = self._next()
         return self._number is None or number == self._number + 1
 
     def start(self, ends):
-        """Gives a program's ends to the process that waits for them, and returns its number."""
+        """Sends a program's descriptors to the waiting process, and returns its number."""
         while not self._hand_over(ends):
-            # It was killed while it waited, and by now there is another.
+            # It was killed while it waited; by now there is another.
             self.farewell()
         for end in ends:
             os.close(end)
@@ -96,17 +96,17 @@ class Zygote:
             line.close()
 
     def _next(self):
-        """The process that waits: its number, which only the kernel can tell, and the line to it."""
+        """The waiting process: its number, taken from the kernel, and the line to it."""
         if self._waiting is None:
             _, (descriptor,) = lines.receive_descriptors(self._channel, 1)
             line = _socket.socket(fileno=descriptor)
-            # The kernel's word for who has sent it: process, user and group.
+            # Who sent it, according to the kernel: process, user and group.
             _, (number, _, _) = lines.receive_descriptors(line, 1, 3)
             self._waiting = number, line
         return self._waiting
 
     def farewell(self):
-        """How the process ended, as soon as it has."""
+        """Waits until the process has ended, and returns how."""
         answer = self._channel.recv(ctypes.sizeof(Farewell), _socket.MSG_WAITALL)
         if len(answer) != ctypes.sizeof(Farewell):
             raise SystemExit("the zygote is gone")
@@ -114,25 +114,24 @@ class Zygote:
 
 
 def serve(channel, boot):
-    """Has a fork ready until the runner hangs up. Returns only in such a fork: what that has to run."""
+    """Keeps a fork ready until the runner closes. Returns only in such a fork, with what it has to run."""
     for name in PRELOAD:
         __import__(name)
     modes = MODES[boot["serves"]]
     case_filter = confine.Filter(bytes.fromhex(boot["filter"]))
-    # Made before the first fork, as is everything that stays: the first program sees what all others see, and does not
-    # have to make it itself.
+    # Made before the first fork, like everything that stays, so that the first program sees what all others see.
     wait4, last = confine.LIBC.wait4, Farewell()
     status, usage = ctypes.byref(last), ctypes.byref(last, Farewell.user.offset)
     myself = os.pidfd_open(os.getpid())
     channel, myself = keep_numbers_for_programs(channel, myself)
     program.prepare()
     confine.set_lasting_limits()
-    # The less there is, the less has to be copied for each fork.
+    # The less there is, the less each fork has to copy.
     gc.collect()
     confine.LIBC.malloc_trim(0)
     gc.freeze()
     while True:
-        # A line of its own per fork: what one that is killed early has not read reaches no other.
+        # A new line per fork, so that what a killed fork has not read reaches no other.
         line, its_line = _socket.socketpair()
         line.setsockopt(_socket.SOL_SOCKET, _socket.SO_PASSCRED, 1)
         confine.give_next_fork_numbers_of_its_own()
@@ -152,20 +151,20 @@ def serve(channel, boot):
 
 
 def keep_numbers_for_programs(channel, myself):
-    """Moves our own descriptors out of the way, and puts pipes where programs will have theirs."""
+    """Moves our own descriptors away, and puts pipes where programs will have theirs."""
     channel, myself = out_of_the_way(channel), os.dup2(myself, FIRST_OF_OURS + 1)
     os.closerange(3, FIRST_OF_OURS)
     reading, writing = os.pipe()
     os.dup2(reading, 0)
     for target in range(1, ENDS):
-        # What goes wrong here is still to be heard.
+        # Standard error stays, so that errors during set-up are seen.
         if target != 2:
             os.dup2(writing, target)
     return channel, myself
 
 
 def out_of_the_way(line):
-    """The same connection with a number that no program needs."""
+    """The same connection under a number that no program uses."""
     number = line.detach()
     os.dup2(number, FIRST_OF_OURS)
     os.close(number)
@@ -173,12 +172,12 @@ def out_of_the_way(line):
 
 
 def become(line, modes, case_filter):
-    """In the fork: gives up everything a program must not have, then turns into the program."""
+    """In the fork: gives up everything a program must not have, then becomes the program."""
     confine.drop_capabilities()
     confine.hide()
     # The kernel adds our process number, as the runner sees it.
     line.send(b"H")
-    # A reproducible verdict: the generator is a fresh one in each case, but the same in every run.
+    # Verdicts must be reproducible: each case has a fresh generator with the same seed in every run.
     random.seed(0)
     last = local_pairs.provide()
     _, given = lines.receive_descriptors(line, 1, MOST_ENDS)
@@ -187,7 +186,7 @@ def become(line, modes, case_filter):
         os.dup2(end, target, inheritable=True)
     spec = json.loads(program.receive())
     for end in given[ENDS:]:
-        # The case has been read: calls come by the line from now on, in the place of its pipe.
+        # The case has been read; from now on calls arrive on the line, which takes the place of the case's pipe.
         os.dup2(end, program.DOWN, inheritable=True)
     os.closerange(last + 1, 256)
     run = modes[spec["mode"]](spec)
