@@ -59,13 +59,11 @@ export function projectPacket(packet: Packet, budgets: Budgets): string {
   // One flat text: V8 would keep added-up parts as a tree for as long as the trace lives.
   const whole = JSON.stringify(seen)
   if (whole.length <= Math.min(budgets.analysis, budgets.answer)) return whole
-  const said =
-    `{"id":"${name}","role":"${role}","granularity":"${granularity}","status":"${status}"` +
-    `,"analysis":${analysis === null ? 'null' : boundedString(analysis, budgets.analysis)}` +
-    `,"answer":${answer === null ? 'null' : boundedValue(answer, budgets.answer)}`
-  return toolObservation === undefined
-    ? `${said}}`
-    : `${said},"tool_observation":${JSON.stringify(toolObservation)}}`
+  return JSON.stringify({
+    ...seen,
+    analysis: analysis === null ? null : JSON.parse(boundedString(analysis, budgets.analysis)),
+    answer: JSON.parse(boundedValue(answer, budgets.answer)),
+  })
 }
 
 /** The same message under another id, for one of several predecessors that share a name. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ManualClock, settled } from '../../test/manual-clock.ts'
+import { isReleased, rememberingSignal } from '../../test/released.ts'
 import { setAlarm } from './clock.ts'
 import { withDeadline } from './deadline.ts'
 
@@ -10,6 +11,17 @@ describe('work with a deadline', () => {
     const clock = new ManualClock()
     expect(await withDeadline(100, never, async () => ({ done: true }), clock)).toEqual({ done: true })
     expect(clock.pending).toBe(0)
+  })
+
+  test('that has ended is not kept alive by its removed listener', async () => {
+    const { signal, listeners } = rememberingSignal()
+    const made = await (async () => {
+      const result = { done: true }
+      await withDeadline(100, signal, async () => result, new ManualClock())
+      return new WeakRef(result)
+    })()
+    expect(await isReleased(made)).toBe(true)
+    expect(listeners).toHaveLength(1)
   })
 
   test('that fails rejects with its error', async () => {

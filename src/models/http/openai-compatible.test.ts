@@ -1,10 +1,13 @@
 import { inspect } from 'node:util'
+import { Pool } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { faultClient } from '../../../test/faults/fault-client.ts'
 import { type Fault, FaultServer } from '../../../test/faults/fault-server.ts'
+import { isReleased, rememberingSignal } from '../../../test/released.ts'
 import { type ChatRequest, paperDecoding } from '../chat-model.ts'
 import type { FailureKind } from '../failure.ts'
 import { ApiKey } from '../secret.ts'
+import { post } from './http-exchange.ts'
 import type { EndpointSettings, OpenAICompatibleModel } from './openai-compatible.ts'
 
 const canary = 'sk-canary/7+"Zurich"=='
@@ -30,6 +33,21 @@ afterEach(async () => {
   for (const model of models.splice(0)) await model.close()
 })
 afterAll(() => server.close())
+
+test('an ended exchange is not kept alive by its removed listener', async () => {
+  server.script()
+  const { origin, pathname } = new URL(`${server.url}/chat/completions`)
+  const pool = new Pool(origin)
+  const { signal, listeners } = rememberingSignal()
+  const asked = await (async () => {
+    const exchange = post(pool, pathname, {}, '{}', { deadlineMs: 60_000, maxBodyBytes: 1e6 }, signal)
+    expect(await exchange).toMatchObject({ status: 200 })
+    return new WeakRef(exchange)
+  })()
+  expect(await isReleased(asked)).toBe(true)
+  expect(listeners).toHaveLength(1)
+  await pool.close()
+})
 
 test('sends this request', async () => {
   server.script()
